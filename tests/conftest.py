@@ -110,7 +110,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def data_folder(tmp_path_factory) -> Iterator[None]:
-    """Give the program, and all that it starts, a data folder in which nothing of anybody lies."""
+    """Give the program, and all that it starts, an empty data folder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         yield

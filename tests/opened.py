@@ -39,7 +39,7 @@ sys.exit(main([]))
 
 
 def own_home(folder: Path) -> dict[str, str]:
-    """Return an environment with a home of its own, a window that nobody sees, and no fonts."""
+    """Return an environment with a home of its own, an invisible window, and no fonts."""
     folder.mkdir(exist_ok=True)
     fonts = folder / "fonts.conf"
     fonts.write_text('<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig/>')

@@ -1,4 +1,4 @@
-"""What is left of the processes that a test started, and how to wait for it to be gone."""
+"""Finds the processes left of those that a test started, and waits until they are gone."""
 
 from __future__ import annotations
 

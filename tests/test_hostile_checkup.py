@@ -91,7 +91,7 @@ RESULTS = st.builds(
 
 
 def feed(data: bytes) -> None:
-    """Read a damaged file: it is refused in a sentence, or told."""
+    """Read a damaged file: it is refused in a sentence, or shown."""
     try:
         result = decode(data, f"a{EVIL}.json")
     except UserError as error:
@@ -105,7 +105,7 @@ def feed(data: bytes) -> None:
 
 
 def show(result: Result) -> None:
-    """Tell a checkup to window and terminal; nothing in it may be obeyed."""
+    """Show a checkup in window and terminal; nothing in it may be obeyed."""
     for row in result.rows:
         for text in row_text(WORDS, row):
             assert not (found := OBEYED.search(text)), (found, text[:200])

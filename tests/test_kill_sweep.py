@@ -69,7 +69,7 @@ pytestmark = [
 
 @dataclass
 class Tally:
-    """What came of the kills of one experiment."""
+    """The result of the kills of one experiment."""
 
     kills: int = 0
     living: int = 0  # processes after two seconds
@@ -259,7 +259,7 @@ def wait_for_the_moment(coreopsis, process, lines, dice) -> None:
 
 
 def count_of(lines: list[bytes]) -> int:
-    """Return how many rows were told; the last line may be torn."""
+    """Return how many rows were sent; the last line may be torn."""
     return sum(line.endswith(b"\n") and json.loads(line)["type"] == "row" for line in list(lines))
 
 

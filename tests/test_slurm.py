@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(lacking()), reason=lacki
 
 
 def test_four_nodes_are_checked_and_gathered(tmp_path):
-    """What CONTRIBUTING.md says for Slurm, word for word but for the path of the program."""
+    """The commands of CONTRIBUTING.md for Slurm, word for word but for the path of the program."""
     program = f"PYTHONPATH={ROOT} {sys.executable} -m app"
     check = f"{program} --data {tmp_path}/$SLURMD_NODENAME checkup --quick --json"
     with cluster(tmp_path / "slurm") as environment:

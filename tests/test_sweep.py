@@ -141,6 +141,6 @@ def orphans() -> set[str]:
 
 
 def told_of(said: str, experiment: Experiment[Any]) -> str:
-    """Return what is told from the question on, without what only a new run says."""
+    """Return the text from the question on, without lines that only a new run has."""
     _, _, text = said.partition(words.load().say(f"{experiment.id}.question"))
     return "\n".join(line for line in text.splitlines() if not line.startswith("Kept as")).strip()

@@ -39,7 +39,7 @@ importlib.util.find_spec = lambda name, *more: None if name in hidden else find_
 
 @dataclass(frozen=True)
 class Said:
-    """What a command said, and how it ended."""
+    """The output of a command, and its end."""
 
     code: int
     out: str

@@ -257,7 +257,7 @@ for path in rows.glob("*.csv"):
 
 @pytest.mark.slow
 def test_it_runs_in_a_fresh_environment_under_jupyter(tmp_path):
-    """What a person does: an environment with Jupyter alone, and all cells from above."""
+    """As a person does: an environment with Jupyter alone, and all cells from above."""
     python = tmp_path / "venv" / "bin" / "python"
     venv.create(tmp_path / "venv", with_pip=True)
     pip = [python, "-m", "pip", "install", "-q", "nbconvert", "ipykernel"]

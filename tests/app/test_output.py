@@ -1,4 +1,4 @@
-"""What is written where standard output is no terminal, or a simple one."""
+"""The output where standard output is no terminal, or a simple terminal."""
 
 import io
 import sys

@@ -1,4 +1,4 @@
-"""What strangers wrote reaches no terminal as a command; what is no file is not read."""
+"""Texts of strangers reach no terminal as a command; only files are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What surrounds the program: output that cannot be written, a terminal that closes, limits."""
+"""The program's surroundings: output that cannot be written, a terminal that closes, limits."""
 
 from __future__ import annotations
 

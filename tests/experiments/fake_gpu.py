@@ -114,7 +114,7 @@ class FakeEvent:
 
 @dataclass
 class FakeGraph:
-    """What was called while it was recorded; to replay it is one call."""
+    """The calls during a recording; to replay it is one call."""
 
     gpu: FakeGpu
     took_s: float = 0.0

@@ -15,7 +15,7 @@ STOP_S = 10.0  # patient: 0.25 s are promised, and held by the benchmark
 
 
 def stop_after_rows(experiment, params, rows: int) -> None:
-    """Measure so many rows, ask for a stop, and check that all that was started is gone."""
+    """Measure `rows` rows, ask for a stop, and check that all that was started is gone."""
     before = set(psutil.Process().children(recursive=True))
     asked_s = [float("inf")]
     bench = Bench(inspect(), quick=True, stop=lambda: time.monotonic() >= asked_s[0])

@@ -1,4 +1,4 @@
-"""What a run yields, sorted into its tables."""
+"""The items of a run, sorted into its tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every experiment, those of the checkup too, and for those yet to come."""
+"""Laws of every experiment, those of the checkup too, and of those yet to come."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What recordings of an H100, an H200 and their servers show, each where it holds."""
+"""Findings in recordings of an H100, an H200 and their servers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def finding(name, table="", change=dict):
 
 
 def scaled(column, factor, **where):
-    """Return a change of the rows with these values: one column, so many times as large."""
+    """Return a change of the rows with these values: one column, times `factor`."""
 
     def change(row):
         is_meant = where.items() <= row.items()

@@ -74,7 +74,7 @@ def samples(
     disks: int = 1,
     gpus: made_gpus.Kind = "none",
 ) -> Iterator[MadeUp]:
-    """Yield made-up samples of `count` threads and so many disks; none during `pause`."""
+    """Yield made-up samples of `count` threads and `disks` disks; none during `pause`."""
     chance = random.Random(7)
     levels = [chance.random() ** 2 for _ in range(count)]
     for n in range(round(seconds * hz) + 1):
@@ -145,7 +145,7 @@ def _network(t_s: float) -> dict[str, Any]:
 
 
 def heat(t_s: float, *temperatures: Temperature, watts: float = 88.0) -> dict[str, Any]:
-    """Return the heat of a processor of these packages and so many watts in the middle."""
+    """Return the heat of a processor of these packages, with a mean power of `watts`."""
     level = math.sin(t_s / 9)
     sensors = temperatures or (Temperature(name="Package id 0", critical_celsius=95.0),)
     return {
@@ -173,5 +173,5 @@ def _missing(virtual: bool) -> list[dict[str, str]]:
 
 
 def no_heat() -> dict[str, str]:
-    """Return why a machine without a sensor tells no heat."""
+    """Return why a machine without a sensor reports no heat."""
     return {"what": "heat", "why": NO_SENSOR.why, "how": NO_SENSOR.how}

@@ -1,4 +1,4 @@
-"""The files in which a made-up machine tells its maker, clocks, heat, power, pages and mounts."""
+"""Files in which a made-up machine has its maker, clocks, heat, power, pages and mounts."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def limited(tree: Tree, package: int, **watts: tuple[int, int]) -> None:
 
 
 def vulnerable(tree: Tree, **texts: str) -> None:
-    """What the kernel says of each vulnerability."""
+    """Write the kernel's text on each vulnerability."""
     for name, text in texts.items():
         tree.cpu(f"vulnerabilities/{name}", text)
 

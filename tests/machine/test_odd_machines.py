@@ -62,7 +62,7 @@ class Cores:
         self._tree, self._count = tree, 0
 
     def add(self, cores, *, threads=1, l1="32K", l2_of=1, l3=""):
-        """Add cores with so many threads; so many cores share an L2; `l3` are its threads."""
+        """Add cores with `threads` threads; `l2_of` cores share an L2; `l3` are its threads."""
         first = self._count
         self._count += cores * threads
         for n in range(first, self._count):
@@ -89,7 +89,7 @@ class Cores:
 
 @pytest.mark.parametrize("has_lists", [True, False])
 def test_meteor_lake_has_two_low_power_cores_with_the_kernels_lists_and_without(tree, has_lists):
-    """Linux lists them among the efficiency cores; only the caches tell that they have no L3."""
+    """Linux lists them among the efficiency cores; only the caches show that they have no L3."""
     cores = Cores(tree).add(6, threads=2, l1="48K", l3="0-19").add(8, l2_of=4, l3="0-19")
     cores.add(2, l2_of=2)
     if has_lists:
@@ -102,7 +102,7 @@ def test_meteor_lake_has_two_low_power_cores_with_the_kernels_lists_and_without(
 
 @pytest.mark.parametrize("has_lists", [True, False])
 def test_the_four_small_cores_of_lunar_lake_are_low_power(tree, has_lists):
-    """Its large cores have one thread each; a larger L1 cache tells them from the small ones."""
+    """Its large cores have one thread each; a larger L1 cache sets them apart from the small."""
     cores = Cores(tree).add(4, l1="48K", l3="0-3").add(4, l2_of=4)
     if has_lists:
         cores.listed(cpu_core="0-3", cpu_atom="4-7")
@@ -365,7 +365,7 @@ CAUSES = ("virtual machine", "container", "sandbox", "hides", "hide ", "not reco
 
 
 def test_no_cause_is_named_that_nobody_found(tree):
-    """A machine of its own, of which next to nothing is told: nothing hides it."""
+    """A machine of its own, which reports next to nothing: nothing hides it."""
     bare(tree)
     tree.pci("pci0000:00/0000:00:05.0")
     empty = Tree(tree.root.parent / "empty")

@@ -1,4 +1,4 @@
-"""A screen that nobody sees, and a hand that moves a real mouse and presses real keys on it."""
+"""An invisible screen, and a hand that moves a real mouse and presses real keys on it."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Program:
         return json.loads(answer)
 
     def wait_until(self, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """Wait for the window to be in a state; return what it tells then."""
+        """Wait for the window to be in a state; return the state that it reports."""
         end_s = time.monotonic() + PATIENCE_S
         while not holds(told := self.ask("tell")):
             assert time.monotonic() < end_s, told

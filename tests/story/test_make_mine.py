@@ -39,7 +39,7 @@ def says(program: Program, part: str) -> str:
 
 
 def race(program: Program, runs: int) -> None:
-    """Run beside the original, until so many runs are kept in all."""
+    """Run beside the original, until `runs` runs are kept in all."""
     program.click("Beside the original")
     program.wait_until(lambda told: told["running"])
     program.wait_until(lambda told: not told["running"] and told["runs"] == runs)

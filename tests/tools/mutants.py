@@ -150,7 +150,7 @@ def _files(snippet: str) -> list[str]:
 
 
 def _noticed(number: int, path: str, stages: list[list[str]]) -> bool:
-    """Does a test of these fail with the break, and pass without? Tell which."""
+    """Does a test of these fail with the break, and pass without? Name the test."""
     begin_s = time.monotonic()
     for stage in stages:
         ignored: list[str] = []  # they fail without the break as well

@@ -1,4 +1,4 @@
-"""Writes shipped recordings anew after `analyse`, or what files tell of a machine, has changed.
+"""Writes shipped recordings anew after `analyse`, or a file's facts of a machine, has changed.
 
 `python -m tests.tools.recordings ID ...`: their rows stay as they were measured. The finding is
 today's, and the machine is told as files that are handed on tell it.

@@ -1,4 +1,4 @@
-"""What is measured while a person thinks; the runs are played."""
+"""The answer is measured while a person thinks; the runs are played."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where true answers come from: a kept run of this machine, a short one, a recording."""
+"""True answers come from a kept run of this machine, a short run, or a recording."""
 
 from __future__ import annotations
 

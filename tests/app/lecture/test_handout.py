@@ -1,4 +1,4 @@
-"""What stands in a handout, and that its files are whole."""
+"""The content of a handout, and that its files are whole."""
 
 from __future__ import annotations
 

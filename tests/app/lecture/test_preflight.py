@@ -38,7 +38,7 @@ ENDLESS = Item(experiment="misbehave", set={"how": "takes_its_time", "rows": 10*
 
 
 class Shelf:
-    """A catalogue of the one experiment that misbehaves, with these changes."""
+    """A catalogue of the experiment `misbehave` alone, with these changes."""
 
     def __init__(self, shipped=None, **changes):
         self.experiment = misbehave(quiet_limit_s=0.5, **changes)

@@ -1,4 +1,4 @@
-"""What leaves with a report, and what does not."""
+"""The content that leaves with a report, and the content that stays."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def alice(monkeypatch):
 
 @pytest.fixture
 def named() -> Made:
-    """Return a run that names its owner in every place where somebody may put a name."""
+    """Return a run that names its owner in every place that takes a name."""
     lines = [json.loads(line) for line in threads().lines]
     lines[0]["machine"]["cpu"]["model"] = "CPU of darkstar"
     lines[0]["machine"]["serial"] = "S3CR3T-42"

@@ -1,4 +1,4 @@
-"""What stands in the files, and that they are whole."""
+"""The content of the files, and that they are whole."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ SOME = "11111111-2222-4333-8444-555555555555"
 
 @pytest.fixture
 def raced(tmp_path):
-    """Return the verdict on a copy that takes so many times as long, and the comparison."""
+    """Return a function for the verdict on a copy that takes `factor` times as long."""
 
     def race(factor, noise=ROUNDS, copy_noise=None, pair=SOME, version=BURST.version):
         def of_copy(started):

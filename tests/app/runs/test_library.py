@@ -1000,7 +1000,7 @@ def test_a_run_for_which_there_is_room_nowhere_is_told_and_what_was_written_is_w
 
 @pytest.fixture
 def folder_goes(library):
-    """Return a function that keeps a run while somebody deletes the data folder."""
+    """Return a function that keeps a run while the data folder is deleted."""
 
     def keep_it(made):
         writer = RunWriter(library)

@@ -48,7 +48,7 @@ if sys.platform == "win32":
 
 
 class Told(NamedTuple):
-    """What a command wrote into a file, and what its terminal showed."""
+    """The data that a command wrote into a file, and the text on its terminal."""
 
     code: int
     data: bytes

@@ -22,7 +22,7 @@ MADE = [Catalogue().load(experiment_id) for experiment_id in RUNS]
 
 @pytest.fixture
 def told(tmp_path):
-    """Return a function that tells a made run, ended in the way of `changes`."""
+    """Return a function that puts a made run into words, ended in the way of `changes`."""
 
     def one(made, *, width=80, quick=False, rows=None, notes=(), **changes):
         recording = read(made.write(tmp_path / "x.coreopsis.jsonl"))

@@ -41,7 +41,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 
 
 def finding_of(said) -> str:
-    """Return what is told of a run, without what only a new run or only a replay says."""
+    """Return the text on a run, without lines that only a new run or only a replay has."""
     text = said.out
     if text.startswith("RECORDED"):
         text = text.split("\n", 1)[1]

@@ -16,7 +16,7 @@ from widgets.style.look import Look
 
 @pytest.fixture(autouse=True)
 def own_lock(monkeypatch, tmp_path) -> None:
-    """Never wait for a measurement of somebody else on this machine."""
+    """Never wait for another program's measurement on this machine."""
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
 
 

@@ -37,7 +37,7 @@ Found = TypeVar("Found", bound=QObject)
 
 
 class FakeRunner(QObject):
-    """What the page knows of a runner, without processes: a test hands over the events."""
+    """The page's view of a runner, without processes: a test hands over the events."""
 
     began, moved, stopping, ended = Signal(), Signal(), Signal(), Signal()
 

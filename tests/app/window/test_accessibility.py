@@ -230,7 +230,7 @@ def called_the_same(whole: Whole) -> list[str]:
 
 @dataclass(frozen=True)
 class Stop:
-    """Where Tab stopped: told at once, for what is told of a part of the map goes with the next."""
+    """A stop of Tab; its words are noted at once, since parts of the map share them."""
 
     widget: QWidget
     told: str
@@ -270,7 +270,7 @@ def not_reached(whole: Whole, there: list[Stop]) -> list[str]:
 
 
 def another_way_back(whole: Whole, way: list[Stop]) -> list[str]:
-    """Return the way of Shift+Tab where that is not the one of Tab."""
+    """Return the way of Shift+Tab where it is not the reverse of Tab's."""
     there = [stop.widget for stop in way]
     back = [stop.widget for stop in round_by_tab(whole, Qt.Key.Key_Backtab)]
     there = [there[0], *(widget for widget in there[:0:-1] if widget in back)]

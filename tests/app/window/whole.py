@@ -51,7 +51,7 @@ Found = TypeVar("Found", bound=QWidget)
 
 
 class FakeWatcher(QObject):
-    """What the window knows of a watcher; nobody watches."""
+    """The window's view of a watcher; nothing is watched."""
 
     ended = Signal()
     pid = player = None

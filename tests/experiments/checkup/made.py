@@ -149,7 +149,7 @@ def sample(
 
 @dataclass(frozen=True)
 class Case:
-    """What a rule must say of a part, by word and reason, of some evidence."""
+    """The word and the reason that a rule must give a part, of some evidence."""
 
     rule: str
     word: Word

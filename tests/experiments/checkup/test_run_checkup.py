@@ -61,7 +61,7 @@ class FakeRun:
 
 @pytest.fixture(autouse=True)
 def no_looking(monkeypatch):
-    """Nobody asks this machine's driver and PyTorch, nor waits for a second."""
+    """Ask neither this machine's driver nor PyTorch, and do not wait a second."""
 
     def stopped(**_):
         raise Stopped

@@ -1,4 +1,4 @@
-"""How long a processor takes more power than for good, and how long a check loads it therefore."""
+"""The time for which a processor takes more power than for good, and a check's load by it."""
 
 from __future__ import annotations
 

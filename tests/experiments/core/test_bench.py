@@ -13,7 +13,7 @@ from tests.experiments.machines import machine
 
 
 class Clock:
-    """A clock that stands still unless somebody works."""
+    """A clock that stands still except during work."""
 
     def __init__(self) -> None:
         self.now_s = 0.0

@@ -1,4 +1,4 @@
-"""What `new` writes keeps every law, and each change that breaks one is told."""
+"""The files that `new` writes keep every law, and each change that breaks a law is named."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def first(line: str) -> tuple[str, str]:
 
 
 def run_of(experiment) -> ran.Ran:
-    """Measure as `check` does; the thread's own time tells the loops apart on a busy machine."""
+    """Measure as `check` does; on a busy machine, the thread's own time distinguishes the loops."""
     params = experiment.smallest(experiment.params_for(HERE, quick=True))
     bench, items = Bench(HERE, quick=True, clock=time.thread_time), []
 

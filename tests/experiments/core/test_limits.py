@@ -1,4 +1,4 @@
-"""Errors that come from a limit are told as such, however deep the sentence lies."""
+"""Errors that come from a limit say so, however deep the sentence lies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the system of a run cannot do is said once: as a limit, not as a note as well."""
+"""A limit says once what the system of a run cannot do; no note repeats it."""
 
 import pytest
 from msgspec.structs import replace

@@ -141,7 +141,7 @@ def test_why_nothing_could_be_counted_is_said_once(why, key, values, monkeypatch
 
 
 def _measured(monkeypatch, why):
-    """Return what a run tells whose effect the processor could count."""
+    """Return the messages of a run whose effect the processor could count."""
     told, catalogue = [], Catalogue(SHELVES)
     experiment = catalogue.load("misbehave")
     monkeypatch.setattr(

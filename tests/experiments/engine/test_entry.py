@@ -68,7 +68,7 @@ class Line:
 
 @pytest.fixture
 def line() -> Iterator[Line]:
-    """Return a worker that has been told nothing yet."""
+    """Return a worker that has no command yet."""
     line = Line()
     yield line
     line.close()

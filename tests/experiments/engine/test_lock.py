@@ -28,7 +28,7 @@ class GaveUp(Exception):
 
 
 def waiting_for(path: Path, attempts: int = 3) -> list[object]:
-    """Return whom one waits for, in so many attempts."""
+    """Return the holders that are waited for, in `attempts` attempts."""
     told: list[object] = []
     left = iter(range(attempts))
 

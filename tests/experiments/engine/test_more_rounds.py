@@ -28,7 +28,7 @@ class Disturbed:
 
 
 def rounds(monkeypatch, note, *, told_after=99, planned=4, quick=False, before=CANNOT_TELL):
-    """How many rounds a run makes that can tell after some, and what it sent."""
+    """Return the rounds of a run that becomes clear after some, and the messages that it sent."""
     clock = SimpleNamespace(now=100.0)
     monkeypatch.setattr(measuring.time, "monotonic", lambda: clock.now)
 

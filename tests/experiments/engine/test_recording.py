@@ -1,4 +1,4 @@
-"""What is kept of a run, whatever happens while it is written, and what is read of any file."""
+"""The lines kept of a run, whatever happens while it is written, and the reading of any file."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def made(
 
 
 def faster(way: str, factor: float, *, beyond: int) -> PerS:
-    """Return the usual rates, but those of a way beyond a size so many times faster."""
+    """Return the usual rates, but those of a way beyond a size `factor` times faster."""
     return lambda name, size, params: (
         rate(name, size, params) * (factor if name == way and size > beyond else 1.0)
     )

@@ -138,7 +138,7 @@ def test_a_crash_comes_also_where_the_system_makes_an_exception_of_it(name, erro
     """As Windows does with a read of address 0, and Python with what is no library there."""
 
     class Aborted(BaseException):
-        """Where a real abort would end this process."""
+        """Stands for a real abort, which would end this process."""
 
     def abort():
         raise Aborted

@@ -361,7 +361,7 @@ def seen(latency_of, here, without=None):
 
 
 def small_part(size):
-    """Of 32 MiB that are told, 3 MiB are had."""
+    """Of 32 MiB that are reported, 3 MiB can be had."""
     return latency(size) if size <= 3 * MIB else 9e-8 * (0.6 if size < 64 * MIB else 1)
 
 
@@ -371,7 +371,7 @@ def with_slow_pages(size):
 
 
 def with_a_lucky_size(size):
-    """As small_part; at one size far beyond, somebody else left the cache alone for a moment."""
+    """As small_part; at one size far beyond, the cache is free for a moment."""
     return latency(size) if size == 8 * MIB else small_part(size)
 
 

@@ -71,7 +71,7 @@ def played(short_samples):
 
 
 def rates(of, noise=0.01):
-    """Return tables as if each precision and layout had made so many pictures a second."""
+    """Return tables as if each precision and layout had made this many pictures a second."""
     rows = [
         Pass(
             precision=precision,

@@ -22,7 +22,7 @@ FINDING = messages.FindingSent(message="several_at_once", values={"add_gain": 4.
 
 
 def row(chains, cycles, *, operations=1_000, ran=1.0, loss=None, repeat=0):
-    """Return a row whose sample took so many cycles an operation, as the processor counted."""
+    """Return a row whose sample took `cycles` an operation, as the processor counted."""
     counts = Counts(
         events={"cycles": round(cycles * (operations or 1)), "branch_misses": 0},
         operations=operations,

@@ -25,7 +25,7 @@ LAW = Params(most_workers=4)
 
 
 def seconds(params: Params, workers: int) -> float:
-    """Return how long a job of one second takes so many workers that never slow down."""
+    """Return how long a job of one second takes `workers` that never slow down."""
     shared_s = 1 - params.serial_fraction
     return params.serial_fraction + (shared_s if params.problem == GROWING else shared_s / workers)
 

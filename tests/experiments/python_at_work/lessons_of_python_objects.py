@@ -43,7 +43,7 @@ def tables(
     noise: Mapping[str, tuple[float, ...]] | None = None,
     ns: Mapping[str, float] | None = None,
 ) -> dict[str, list[Any]]:
-    """Return rows in which each way takes so many ns, however many numbers there are."""
+    """Return rows in which each way takes its ns, however many numbers there are."""
     sums = [
         Summed(numbers=n, way=way, repeat=turn, element_s=each_ns * 1e-9 * factor)
         for n in lengths

@@ -280,7 +280,7 @@ def test_the_law_that_is_fitted_is_told(problem, law):
 
 
 def gains(factors):
-    """Rows of one worker and of two that take so many times as long."""
+    """Rows of one worker and of two that take `factors` times as long."""
     return [
         Run(workers=n, repeat=turn, wall_s=wall_s, each_per_s=1.0)
         for turn, factor in enumerate(factors)

@@ -1,4 +1,4 @@
-"""What the lessons of this shelf hold a guess, a click and a goal against, in runs made up."""
+"""Right answers of this shelf's lessons to a guess, a click and a goal, in runs made up."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def gpu(monkeypatch):
 
 @contextlib.contextmanager
 def told(gpu, patch):
-    """Let the driver tell: busy whatever runs, and the power of what was queued last."""
+    """Let the driver report: busy whatever runs, and the power of the work queued last."""
     asked: list[tuple[str | None, bool]] = []
 
     def look(_conditions):

@@ -60,7 +60,7 @@ def test_a_knee_beyond_what_was_measured_is_not_seen():
 
 @pytest.mark.parametrize("device", [CPU, GPU])
 def test_one_call_and_many_move_on_one_clock(device):
-    """A call takes the price of a call, and the one with all the work is done after its time."""
+    """A call takes the price of a call, and the call with all the work is done after its time."""
     run = calls.modelled(Calls(device=device, numbers=2_000_000))
     motion = many_small.motion(run, None)
     one, many = (scene.events for scene in motion.scenes)

@@ -113,7 +113,7 @@ def test_wrong_bytes_after_waiting_are_suspect(tables):
 
 
 def returned(tables, of, times):
-    """Let the calls of one combination come back after so many times of the whole copy."""
+    """Let the calls of one combination come back after `times` the time of the whole copy."""
     whole = {(r.combination, r.repeat): r.after_s for r in tables["to_gpu"] if r.until == "done"}
     rows = [
         replace(r, after_s=times * whole[r.combination, r.repeat])

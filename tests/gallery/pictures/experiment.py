@@ -9,7 +9,7 @@ from experiments.core.views import Field, Heatmap
 
 
 class Latency(Row):
-    """How long a message takes from one core to another."""
+    """The time of a message from one core to another."""
 
     to_core: int
     from_core: int

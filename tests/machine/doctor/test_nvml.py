@@ -196,7 +196,7 @@ def test_this_machine_is_asked():
 
 
 def run_instead(monkeypatch, code):
-    """Let a program stand in for the one that asks NVML."""
+    """Let another program stand in for the child that asks NVML."""
 
     def ask(command, **options):
         return asking.ask((command[0], "-c", code), **options)

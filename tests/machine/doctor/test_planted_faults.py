@@ -35,7 +35,7 @@ OLD = Interpreter(version="3.7.16", path="/opt/3.7/bin/python3.7")
 
 
 class Usage(NamedTuple):
-    """As shutil.disk_usage tells it."""
+    """The result of shutil.disk_usage."""
 
     total: int
     used: int

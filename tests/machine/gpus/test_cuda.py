@@ -106,7 +106,7 @@ def test_a_library_without_the_calls_is_too_old():
 
 
 def children(monkeypatch, *programs):
-    """Let programs stand in for the children, the first for the one that sees everything."""
+    """Let programs stand in for the children, the first for the child that sees everything."""
     left, start = list(programs), subprocess.Popen
 
     def child(command, **options):

@@ -11,7 +11,7 @@ from tests.machine.conditioned import limited, sensor, throttled, zone
 
 @pytest.fixture
 def hot(tree):
-    """A machine of two packages with all that tells of heat."""
+    """A machine of two packages with all files on heat."""
     tree.cpus(8, threads_per_core=2, packages=2)
     for thread in range(8):
         throttled(tree, thread, core=10, package=20)

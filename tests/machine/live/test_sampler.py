@@ -161,7 +161,7 @@ def test_the_sample_has_the_fields_of_the_wire():
 
 
 def unexplained(sample):
-    """Return what a sample neither tells nor explains."""
+    """Return the facts that a sample neither has nor explains."""
     what = {entry.what for entry in sample.missing}
     found = []
     for name, parts in msgspec.to_builtins(sample).items():

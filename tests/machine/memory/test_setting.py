@@ -1,4 +1,4 @@
-"""What the speed and the places of modules are worth, beside what they and the processor can do."""
+"""Judges the speed and the places of modules by what they and the processor can do."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ X925, A725, A520, V2 = 0x410FD850, 0x410FD870, 0x410FD800, 0x410FD4F0
 
 
 def board(tree, *designs, speeds=(), file="cpu_capacity"):
-    """Write a processor with a core of each MIDR, as 64-bit kernels tell it."""
+    """Write a processor with a core of each MIDR, as 64-bit kernels show it."""
     tree.cpus(len(designs))
     blocks = []
     for n, midr in enumerate(designs):

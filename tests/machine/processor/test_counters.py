@@ -26,7 +26,7 @@ PAGES = 500
 
 
 class Fake:
-    """Counters that go on by a step between two readings; they tell when they were switched."""
+    """Counters that go on by a step between two readings; they note when they were switched."""
 
     def __init__(self, **steps: Reading) -> None:
         self._now = dict.fromkeys(steps, Reading(100, 1_000, 900))

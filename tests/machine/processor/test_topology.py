@@ -193,7 +193,7 @@ def test_recorded_machines_with_shared_caches_of_one_kind_have_no_kinds(recorded
 
 @pytest.mark.parametrize("number", [2**14, 999_999_999])
 def test_a_thread_that_only_damage_could_number_is_none(tree, read, number):
-    """What is read must be a machine that can be read again."""
+    """The machine that is read must be readable again."""
     tree.cpus(2)
     (tree.root / f"sys/devices/system/cpu/cpu{number}").mkdir()
     (tree.root / "sys/devices/system/cpu/present").unlink(missing_ok=True)

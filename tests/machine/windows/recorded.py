@@ -16,7 +16,7 @@ CORE, NODE, CACHE, PACKAGE, GROUP, DIE, NODES, MODULE = range(8)
 
 
 def read(name: str) -> tuple[Answers, Basics]:
-    """Return the answers that a description leads to, and what psutil would tell."""
+    """Return the answers that a description leads to, and psutil's facts."""
     told = tomllib.loads((FOLDER / f"{name}.toml").read_text())
     threads = sum(told["groups"])
     answers = Answers(

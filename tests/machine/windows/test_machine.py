@@ -25,7 +25,7 @@ IRIS = Adapter(device_id=r"PCI\VEN_8086&DEV_46A8", name="Intel(R) Iris(R) Xe Gra
 
 
 def geforce(**answers) -> FakeGpu:
-    """Return a GeForce RTX 4070 as NVML would tell of it; nothing was recorded."""
+    """Return a GeForce RTX 4070 as NVML would describe it; nothing was recorded."""
     memory = SimpleNamespace(total=12 * GIB, reserved=0, free=11 * GIB, used=GIB)
     return FakeGpu(
         0x01, Name="NVIDIA GeForce RTX 4070", MemoryInfo_v2=memory, MemoryInfo=memory, **answers

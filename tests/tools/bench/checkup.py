@@ -1,4 +1,4 @@
-"""What a checkup costs the machine: its time, its memory, and how long a report takes to read.
+"""The cost of a checkup for the machine: its time, its memory, and the reading of a report.
 
 The quick one and the long one, as a user starts them; memory is that of all their processes
 together, looked at ten times a second.

@@ -1,4 +1,4 @@
-"""How soon a run is explained: from its last event to the explanation on the screen."""
+"""The time from a run's last event to the explanation on the screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How soon a run moves on the slide of a lecture, after its key: each item of the one we ship."""
+"""The time from its key until a run moves on the slide, for each item of our lecture."""
 
 from __future__ import annotations
 

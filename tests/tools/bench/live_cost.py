@@ -1,4 +1,4 @@
-"""What Live costs at 2 Hz: the window and the worker that looks at the machine together."""
+"""The cost of Live at 2 Hz: the window and the worker that looks at the machine together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How soon a single point is answered while a slider moves, from the question to its rows."""
+"""The time of a single point while a slider moves, from the question to its rows."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import time
 
 
 class Box:
-    """What is raised."""
+    """The counter that is raised."""
 
     number = 0
 

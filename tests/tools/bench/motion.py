@@ -1,4 +1,4 @@
-"""What a frame of a motion costs on the page of each lesson that moves, and while it stands."""
+"""The cost of a frame of a motion on the page of each lesson that moves, and while it stands."""
 
 from __future__ import annotations
 

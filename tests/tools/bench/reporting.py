@@ -1,4 +1,4 @@
-"""How soon a report is there: of a run from the library, in every format, and read again.
+"""The time of a report: of a run from the library, in every format, and read again.
 
 Offscreen, with the shipped run that has the largest file.
 """

@@ -1,4 +1,4 @@
-"""How soon the terminal answers, as ratios to the start of a Python that imports NumPy."""
+"""The times of the terminal's answers, as ratios to the start of a Python that imports NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What watching the machine costs."""
+"""The cost of watching the machine."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def lines() -> Iterator[Line]:
 
 
 def _first_paint(screen: Screen) -> Line:
-    """Start both in turn, on a screen that nobody sees, with a data folder that was used before."""
+    """Start both in turn, on an invisible screen, with a data folder that was used before."""
     times: dict[str, list[float]] = {"bare": [], "ours": []}
     with tempfile.TemporaryDirectory() as data:
         for turn in range(STARTS + 1):

@@ -1,4 +1,4 @@
-"""What the experiments rest on, looked at without them; none repeats what one of them measures.
+"""Facts that the experiments rest on, measured without them; none repeats an experiment.
 
 `python -m tests.tools.gpu_check.facts NAME ...` prints a line of JSON for each fact: its numbers by
 name, or why there are none.
@@ -131,7 +131,7 @@ def device(torch: Any) -> Said:
 
 
 def hold(torch: Any) -> Said:
-    """How long HOLD_CYCLES last: a millisecond is meant."""
+    """Return how long HOLD_CYCLES last: a millisecond is meant."""
     end_s = time.perf_counter() + WARM_S
     left, right = random(torch, ROWS, ROWS), random(torch, ROWS, ROWS)
     while time.perf_counter() < end_s:
@@ -141,7 +141,7 @@ def hold(torch: Any) -> Said:
 
 
 def queue(torch: Any) -> Said:
-    """What a call costs behind a long hold: a step up means that the queue was full."""
+    """Return the cost of a call behind a long hold: a step up means that the queue was full."""
     one, found = torch.zeros(1, device=DEVICE), {}
     one.add_(1)  # the first call loads its kernel, which took 30 ms
     for count in QUEUED:
@@ -176,7 +176,7 @@ def graph(torch: Any, one: Any, count: int) -> Work:
 
 
 def utilisation(torch: Any) -> Said:
-    """How busy NVML calls a GPU that does next to nothing, and what it draws."""
+    """Return how busy NVML calls a GPU that does next to nothing, and its power."""
     import pynvml
 
     pynvml.nvmlInit()
@@ -253,7 +253,7 @@ def stencil(torch: Any) -> Said:
 
 
 def nccl(torch: Any) -> Said:
-    """Does NCCL start with a single member? Nothing is to be moved: 1.3 µs tell of no bandwidth."""
+    """Does NCCL start with a single member? Nothing moves: 1.3 µs are no bandwidth."""
     import torch.distributed as group
 
     group.init_process_group("nccl", store=group.HashStore(), rank=0, world_size=1)
@@ -285,7 +285,7 @@ def numbers(fact: dict[str, Any]) -> dict[str, float]:
 
 
 def main(names: Sequence[str]) -> None:
-    """Print a line for each; one that raises is told, and the next goes on."""
+    """Print a line for each; a fact that raises has its error there, and the next goes on."""
     warnings.simplefilter("ignore")
     start_s = time.perf_counter()
     import torch

@@ -24,7 +24,7 @@ NVBANDWIDTH = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """What the experiments measured with, so that the twin measures with the same."""
+    """The sizes of the experiments, so that the twin measures with the same."""
 
     array_bytes: int = 512 * 2**20
     rows: int = 8192
@@ -89,7 +89,7 @@ def _beside(library: Path | None) -> dict[str, str]:
 
 
 def nvbandwidth(folder: Path, left_s: Callable[[], float]) -> tuple[dict[str, float], str]:
-    """Return what nvbandwidth tells, in SI units, or why there is nothing."""
+    """Return the rates of nvbandwidth, in SI units, or why there are none."""
     log = folder / "nvbandwidth.log"
     code = processes.run(["nvbandwidth", "-t", *NVBANDWIDTH], log, min(RUNNING_S, left_s()))
     if code == processes.NOT_THERE:

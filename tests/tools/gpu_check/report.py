@@ -1,4 +1,4 @@
-"""What a check says and finds: printed and saved at once, so that nothing is lost with its end."""
+"""The words and values of a check: printed and saved at once, so that no end loses them."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ CANNOT_RUN_HERE = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
-    """How the run of one experiment ended, and what it found."""
+    """The end of the run of one experiment, and its finding."""
 
     experiment: str
     quick: bool

@@ -1,4 +1,4 @@
-"""What a stage does: it looks at the machine and at facts, runs experiments and judges values.
+"""The work of a stage: it looks at the machine and at facts, runs and judges experiments.
 
 Whatever a single one does, the next goes on, and all that was found so far is saved.
 """
@@ -102,7 +102,7 @@ def nvidia_smi(report: Report, when: str) -> None:
 
 
 def look_at_facts(report: Report, which: Sequence[Callable[..., Any]], left_s: Seconds) -> None:
-    """Look at each; one that ends its process or hangs is told, and a new process goes on."""
+    """Look at each fact; after one that ends its process or hangs, a new process goes on."""
     names, log = [each.__name__ for each in which], report.recordings / "facts.log"
     while names:
         if left_s() < LEAST_S:

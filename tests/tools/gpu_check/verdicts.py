@@ -30,7 +30,7 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """What is expected of `card`, "" for an unknown one; `in_full` are never run quickly.
+    """The expected values of `card`, "" for an unknown card; `in_full` are never run quickly.
 
     `about` says where the ranges come from.
     """

@@ -1,4 +1,4 @@
-"""Run the lessons beside the load of an ordinary laptop, and tell what became of each.
+"""Run the lessons beside the load of an ordinary laptop, and say how each ended.
 
 `python -m tests.tools.laptop [ID ...] [--runs 10] [--quiet]` runs, and keeps the recordings in
 build/laptop. `--read` judges those anew. A run is right where its finding and its explanation are

@@ -156,7 +156,7 @@ def own_caches(
 
 
 def counts(threads: int) -> CpuCounts:
-    """Return the counts of a machine that nobody has limited."""
+    """Return the counts of a machine without limits."""
     return CpuCounts(present=threads, online=threads, affinity=threads, cpuset=threads)
 
 

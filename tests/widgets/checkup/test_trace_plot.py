@@ -1,4 +1,4 @@
-"""What was watched under load, as curves."""
+"""The samples under load, as curves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is seen of the column beside the plots."""
+"""The visible texts of the column beside the plots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is not told, and whichever GPU vanishes at whatever moment: Live goes on."""
+"""Live goes on whatever is missing, and whichever GPU vanishes at whatever moment."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def _cache(level: int, size_bytes: int, threads: Iterable[int], kind="unified") 
 
 
 def small() -> Machine:
-    """Two cores in a virtual machine that tells little."""
+    """Two cores in a virtual machine that reports little."""
     threads = tuple(
         Thread(id=n, package=0, core=n, numa_node=0, online=True, usable=True) for n in (0, 1)
     )
@@ -219,7 +219,7 @@ def hybrid() -> Machine:
 
 
 def pinned() -> Machine:
-    """Three cores, one off and one forbidden, and a thread that is off nobody knows where."""
+    """Three cores, one off and one forbidden, and a thread that is off at an unknown place."""
     return Machine(
         cpu=Cpu(
             threads_list=(

@@ -1,4 +1,4 @@
-"""What holds of the map of every machine: made up, shipped, and recorded by hwloc."""
+"""Laws of the map of every machine: made up, shipped, and recorded by hwloc."""
 
 from __future__ import annotations
 

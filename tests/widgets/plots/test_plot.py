@@ -1,4 +1,4 @@
-"""What holds for the plots of every view."""
+"""Laws of the plots of every view."""
 
 from __future__ import annotations
 

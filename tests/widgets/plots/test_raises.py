@@ -1,4 +1,4 @@
-"""What an item raises while it paints is told, and the window lives."""
+"""An error in an item's painting is reported, and the window lives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for the plots of every recording that comes with the program."""
+"""Laws of the plots of every recording that comes with the program."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def fonts(qapp):
 
 @in_one(("experiment", "view"), LINES, ids=names(LINES))
 def test_an_axis_that_has_grown_with_a_run_ends_where_it_does_at_once(experiment, view):
-    """What an axis showed around the first point alone does not stay."""
+    """The range around the first point alone does not stay on an axis."""
     tables, values = recorded(experiment.id)
     rows, grown = tables[view.table], Chart(experiment, view, ENGLISH)
     for count in (1, 3, len(rows) // 2):

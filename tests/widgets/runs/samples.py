@@ -1,4 +1,4 @@
-"""Runs that nobody measured, as the list shows them."""
+"""Made-up runs, as the list shows them."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from widgets.controls.basics import column
 
 
 class Page(QWidget):
-    """What the place asks of the page of an experiment."""
+    """The part of an experiment's page that the place uses."""
 
     back = Signal()
     lecture_wanted = Signal(object)

@@ -1,4 +1,4 @@
-"""A checkup whose events a test writes, and results of numbers that nobody measured."""
+"""A checkup whose events a test writes, and results of made-up numbers."""
 
 from __future__ import annotations
 

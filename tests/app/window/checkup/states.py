@@ -1,4 +1,4 @@
-"""What the place of the checkup can look like, in a whole window; nothing is measured."""
+"""States of the checkup's place, in a whole window; nothing is measured."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BUSY = Surroundings(on_battery=True, power_saver=True, power_saver_by=("powersav
 
 
 def first(whole: Whole) -> CheckupPlace:
-    """Go to the place on a machine that nobody has checked."""
+    """Go to the place on a machine without a checkup."""
     whole.session.machine = MACHINE
     whole.window.go(Target(CHECKUP))
     place = whole.window.place

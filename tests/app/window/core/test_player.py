@@ -20,7 +20,7 @@ BURST = Catalogue().load("burst-random")
 
 
 class StillClock:
-    """A clock that stands still until it is told."""
+    """A clock that stands still until a test moves it."""
 
     def __init__(self):
         self.now_s = 100.0

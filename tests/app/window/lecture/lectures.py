@@ -69,7 +69,7 @@ class Hall:
 
     @property
     def data(self) -> SlideData:
-        """What the class sees."""
+        """The slide that the class sees."""
         found = self.show.audience.slide.data
         assert found is not None
         return found
@@ -97,7 +97,7 @@ class Hall:
 
     @property
     def over(self) -> str:
-        """What lies over the window of the class."""
+        """The texts over the window of the class."""
         return " ".join(self.show.audience.over.texts)
 
     def to_run(self) -> None:

@@ -28,7 +28,7 @@ class Clock:
 
 @pytest.fixture
 def clocks(monkeypatch):
-    """Return the clock of the process, and the one on the wall."""
+    """Return the clock of the process, and the clock on the wall."""
     from app.window.lecture import conductor
 
     steady, wall = Clock(), Clock()

@@ -1,4 +1,4 @@
-"""What stays of a lecture that was led by keys: its record, and the handout."""
+"""The record and the handout that stay of a lecture led by keys."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def begin(hall: Hall, folder) -> None:
 
 
 def kept(folder) -> LectureRecord:
-    """Return the one record in a folder, which is still empty before there is a file."""
+    """Return the single record in a folder, which is still empty before there is a file."""
     paths = list(folder.glob(f"*{RECORD}"))
     assert len(paths) <= 1
     return read(paths[0]) if paths else LectureRecord()

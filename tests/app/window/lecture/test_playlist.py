@@ -261,7 +261,7 @@ def test_a_lecture_of_the_program_is_saved_as_another(part, tmp_path, monkeypatc
 
 
 class FakePreflight:
-    """Finds what it is told to."""
+    """Finds the given marks."""
 
     marks = (Mark.READY, Mark.LONG, Mark.RECORDING)
 

@@ -62,7 +62,7 @@ class Played:
 
 
 class Runner(QObject):
-    """What is asked of a runner."""
+    """The part of a runner that is asked here."""
 
     began = Signal()
     is_running = False

@@ -1,4 +1,4 @@
-"""What moves below the plots of an explanation, with the run that comes along."""
+"""The motion below the plots of an explanation, with the run that comes along."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def explain(stage: Stage, id_: str = LADDER) -> MotionPlayer:
 
 
 def point(stage: Stage, size: int, name: str = "random") -> None:
-    """Let the plot tell that a mark is pointed at, and rest there."""
+    """Let the plot say that a mark is pointed at, and rest there."""
     stage.views.keyed_plots()["ladder"].pointed.emit(name, float(size))
     settle(lambda: not stage.page.lesson.moving.is_waiting)
 

@@ -1,4 +1,4 @@
-"""What a student writes below an explanation is kept with the run, and a worksheet takes it."""
+"""A student's words below an explanation are kept with the run, and a worksheet takes them."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ LEFT = Qt.MouseButton.LeftButton
 
 
 class Runs:
-    """The place in a session whose background works, and all that it tells."""
+    """The place in a session whose background works, and all that it announces."""
 
     def __init__(self, qtbot, session):
         self.qtbot, self.session, self.library = qtbot, session, session.library

@@ -1,4 +1,4 @@
-"""What every rule must say of healthy and of faulty machines."""
+"""The words that every rule must give to healthy and to faulty machines."""
 
 from tests.experiments.checkup.cases import (
     computes,

@@ -16,7 +16,7 @@ def bought(*lines: str, here=workstation):
 
 
 def without_modules(total_bytes: int):
-    """A machine whose modules nobody may read."""
+    """A machine whose modules cannot be read."""
     here = workstation()
     memory = replace(here.memory, modules=(), total_bytes=total_bytes)
     return lambda: replace(here, memory=memory)

@@ -88,7 +88,7 @@ def laptop() -> Machine:
 
 
 def untold_laptop() -> Machine:
-    """Its processor tells no limits, and no table knows it."""
+    """Its processor reports no limits, and no table knows it."""
     here = laptop()
     return replace(here, cpu=replace(here.cpu, power_limits=(), model="AMD"))
 
@@ -232,7 +232,7 @@ def slowed(*counts: int | None):
 
 
 def lowered():
-    """Somebody has set the limit of GPU 0 to half."""
+    """The limit of GPU 0 is set to half."""
     found = held_back("power_cap")()
     first, *others = found.machine.gpus
     gpus = (replace(first, power_limit_watts=288.0), *others)

@@ -1,4 +1,4 @@
-"""What a checkup measures on a typical machine: each experiment twice, the load once."""
+"""The measurements of a checkup on a typical machine: each experiment twice, the load once."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ FULL, UNTOLD, WARM = flat(1.0), flat(None), flat(75.0)
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """How the load went: the processor's share of its best rate and clock, heat, power."""
+    """The course of the load: the processor's share of its best rate and clock, heat, power."""
 
     rate: Over = FULL
     throttled: Over = UNTOLD  # how often heat slowed cores down since the first look
@@ -82,7 +82,7 @@ class Load:
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """What a GPU does: its link during copies, and shares of its ceilings."""
+    """The behaviour of a GPU: its link during copies, and shares of its ceilings."""
 
     link: tuple[int, int] | None = None
     copies: float = 0.0  # bytes/s, the slower way
@@ -149,7 +149,7 @@ def checked(
 
 
 def _twice(experiment: str, rows: Sequence[Any], here: Machine, **more: Any) -> list[Ran]:
-    """What is slow was confirmed by a second run."""
+    """A second run confirms slow results."""
     return [ran(experiment, rows, here, **more)] * 2
 
 

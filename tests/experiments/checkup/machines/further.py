@@ -181,7 +181,7 @@ def disk_on_a_slow_link():
 
 
 def little_power_for_the_processor():
-    """Somebody set both limits to 65 W, of 253."""
+    """Both limits are set to 65 W, of 253."""
     low = replace_limits(I7, p.power(65, 56, 65))
     slow = replace_cores(low, 0.6)
     here = p.machine(
@@ -611,7 +611,7 @@ def one_channel_by_design():
 
 
 def strix_halo():
-    """A processor with graphics that share its memory, and whose ceilings nobody tells."""
+    """A processor with graphics that share its memory, and whose ceilings are unknown."""
     processor = p.Processor(
         model="AMD RYZEN AI MAX+ 395 w/ Radeon 8060S",
         cores=(
@@ -652,7 +652,7 @@ def strix_halo():
 
 
 def virtual_machine():
-    """Two cores of a host, whose neighbours come and go; nothing is told of clock and memory."""
+    """Two cores of a host, whose neighbours come and go; clock and memory are unknown."""
     processor = p.Processor(model="AMD EPYC-Genoa Processor", cores=(p.Cores(count=2),))
     disk, _ = p.sata("")
     disk = replace(

@@ -1,4 +1,4 @@
-"""The parts of typical machines: processor, memory as the firmware tells it, disks, GPUs."""
+"""The parts of typical machines: processor, memory as the firmware lists it, disks, GPUs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Processor:
 
 
 def power(long_watts: float, window_s: float, short_watts: float) -> tuple[PowerLimit, ...]:
-    """Return the limits that Intel's processors tell."""
+    """Return the limits that Intel's processors report."""
     return (
         PowerLimit(package=0, name="long_term", watts=long_watts, window_s=window_s),
         PowerLimit(package=0, name="short_term", watts=short_watts, window_s=0.002),

@@ -156,7 +156,7 @@ def rtx_4090(index: int, seat):
 
 
 def of_4090(**more):
-    """What a sound one does: 92 % of its memory's ceiling, 80 to 85 % of that of its units."""
+    """A sound card: 92 % of its memory's ceiling, 80 to 85 % of that of its units."""
     products = {"fp32": 84e12, "tf32": 82e12, "fp16": 165e12, "bf16": 165e12}
     return c.Card(
         memory=927e9, products=products, held_back=("power_cap",), training=5000.0, **more

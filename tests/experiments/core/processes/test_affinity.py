@@ -1,4 +1,4 @@
-"""Where a thread may run, on a Windows that is played: 64 hardware threads in a group, then 32."""
+"""The threads' places on a Windows that is played: 64 hardware threads in a group, then 32."""
 
 import ctypes
 
@@ -10,7 +10,7 @@ SIZES = (64, 32)
 
 
 class Kernel:
-    """What kernel32 does with the affinity of a thread: of one group, and none that is empty."""
+    """Acts as kernel32 for a thread's affinity: one group, never an empty mask."""
 
     def __init__(self):
         self.group, self.mask = 1, 0b101

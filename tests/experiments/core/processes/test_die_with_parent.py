@@ -1,4 +1,4 @@
-"""Whoever starts a process and is killed takes it along, without anybody's help."""
+"""A killed process takes along the processes that it started, without any help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a process keeps of its standard pipes, and a reader that has gone."""
+"""The standard pipes that a process keeps, and a reader that has gone."""
 
 import errno
 import os

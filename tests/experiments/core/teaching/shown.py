@@ -17,7 +17,7 @@ READ: dict[str, LessonRun] = {}  # by experiment: many tests look at each
 
 
 def recorded(experiment: Experiment[Any]) -> LessonRun:
-    """Return the run that comes with the experiment, else the first made one; nobody changes it."""
+    """Return the run that comes with the experiment, else the first made one; not to be changed."""
     path = HOMES[experiment.id].recording
     if path is None:
         return next(iter(made(experiment).values()))

@@ -1,4 +1,4 @@
-"""What every question of a round obeys."""
+"""Rules for every question of a round."""
 
 from __future__ import annotations
 

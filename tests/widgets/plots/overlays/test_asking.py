@@ -1,4 +1,4 @@
-"""A mark or a place is picked by a click or by keys, and told when one points at it."""
+"""A mark or a place is picked by a click or by keys, and announced when it is pointed at."""
 
 from __future__ import annotations
 

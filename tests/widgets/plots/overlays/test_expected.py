@@ -1,4 +1,4 @@
-"""What a plot shows before anything is measured, and what it holds back."""
+"""The look of a plot before anything is measured, and the rows that it holds back."""
 
 from __future__ import annotations
 

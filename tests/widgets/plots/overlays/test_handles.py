@@ -33,7 +33,7 @@ LINEAR = Lines(key="ladder", table="steps", x=Axis("size_bytes"), y=Axis("latenc
 
 
 def sketching(qtbot, view=LADDER, heights=(1e-9,) * 5, low=LOW, high=HIGH):
-    """Return a plot with a sketch, and the list of heights that it will tell."""
+    """Return a plot with a sketch, and the list of heights that it will emit."""
     plot, heard = plotted(qtbot, *view), []
     plot.sketched.connect(heard.append)
     plot.begin_sketch(SIZES, heights, low, high)

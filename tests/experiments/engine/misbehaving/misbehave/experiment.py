@@ -309,7 +309,7 @@ def talks_endlessly(p: Params, bench: Bench) -> Measured:
 
 
 def names_a_long_table(p: Params, bench: Bench) -> Measured:
-    """Send what is refused with a reason that is, told in full, too long itself."""
+    """Send a line that is refused for a reason which is too long itself when it is quoted."""
     yield Row(value=0.0)
     line = b'{"type":"row","n":1,"t_s":0,"table":"%s","row":{}}\n' % (b"\x7f" * 400_000)
     while line:
@@ -335,7 +335,7 @@ def starts_twice(p: Params, bench: Bench) -> Measured:
 
 
 def pretends_to_be_the_application(p: Params, bench: Bench) -> Measured:
-    """Say hello again, with a process id whose group nobody may kill."""
+    """Say hello again, with a process id whose group must not be killed."""
     yield Row(value=0.0)
     os.write(_protocol(), b'{"type":"hello","protocol":1,"program":"","pid":0,"python":""}\n')
     time.sleep(PATIENCE_S)
@@ -406,7 +406,7 @@ def _leave_children_that_keep_the_wire() -> None:
 
 
 def starts_what_nobody_finds(p: Params, bench: Bench) -> Measured:
-    """Start a program that is free, without any mark, and holds the log open; tell its number."""
+    """Start a program without any mark, which holds the log open; report its number."""
     hidden = subprocess.Popen(["/bin/sleep", str(PATIENCE_S)], env={}, start_new_session=True)
     yield Row(value=float(hidden.pid))
     time.sleep(PATIENCE_S)
