@@ -68,7 +68,7 @@ class Explaining(QObject):
 
     @property
     def first(self) -> QWidget:
-        """The widget that takes the keyboard; without an explanation, that is another run's button.
+        """The widget that takes the keyboard; without an explanation, the button for another run.
 
         Space on a button would leave what moves.
         """

@@ -211,7 +211,7 @@ def seconds(params: Params) -> float:
 
 
 def memory_bytes(params: Params) -> int:
-    """Return the bytes of all vectors on the processor; with a GPU, of that in main memory."""
+    """Return the bytes of all vectors in main memory: on a GPU, that is a single vector."""
     vectors = VECTORS if params.device == CPU else 1
     return vectors * sizes(params)[-1] + x.MIB
 
