@@ -32,7 +32,7 @@ LEAST_S = 1e-5  # a gap is longer
 NOTED = 2**14  # gaps of a slice, at most
 SHOWN = 10  # the longest of each core and slice stand on the timeline
 BINS_PER_DOUBLING = 2
-LOST, QUEUED, STOLEN, _ = CAUSES = ("lost", "queued", "stolen", "left")
+LOST, QUEUED, STOLEN, LEFT = CAUSES = ("lost", "queued", "stolen", "left")
 COUNTED = ("gaps", "switches", "interrupts")
 HARDLY_ANY = 0.01  # of the time
 MOSTLY = 0.5  # of what was lost
@@ -196,7 +196,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         **quantiles(tables["lengths"]),
     }
     limits.add("not_counted", not any(row.queued_s or row.interrupts for row in rows))
-    limits.add("stolen_untold", x.is_virtual(machine) and not taken[STOLEN])
+    is_untold = not taken[STOLEN] and taken[LEFT] >= HARDLY_ANY
+    limits.add("stolen_untold", x.is_virtual(machine) and is_untold)
     limits.append("window_takes_too")
     return x.Finding(_message(taken), values, tuple(limits))
 

@@ -17,7 +17,7 @@ READINGS = 1000  # at once in a count
 the_host = x.found("the_host")  # did the host say that it took most?
 not_explained = x.found("not_explained")  # is most of it not explained?
 hardly_any = x.found("hardly_any")  # was hardly any time lost?
-stolen_untold = x.limited("stolen_untold")  # did the host of a virtual machine say nothing?
+stolen_untold = x.limited("stolen_untold")  # may a host have taken what is not explained?
 
 
 def costliest_length(run: x.LessonRun) -> x.Spot:
