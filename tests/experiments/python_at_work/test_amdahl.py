@@ -537,7 +537,11 @@ def test_two_workers_separate_no_law_from_a_plain_loss(serial, most, holds):
                                                      (1.0, 0.99, (False, False))])  # fmt: skip
 def test_a_slower_worker_is_named_and_the_clock_only_where_it_explains_little(rate, clock, said):
     run = lessons.slower(rate, clock)
-    assert (lesson.slower_beside_others(run), lesson.clock_is_not_it(run)) == said
+    for message in ("scales_as_chosen", "scales_less"):
+        below = replace(run, message=message)
+        assert (lesson.slower_beside_others(below), lesson.clock_is_not_it(below)) == said
+    unclear = replace(run, unclear=("clock_beside_over_alone",))
+    assert not lesson.clock_is_not_it(unclear)
 
 
 def test_a_clock_of_threads_that_ticks_seldom_tells_no_speed_of_a_core(monkeypatch):
