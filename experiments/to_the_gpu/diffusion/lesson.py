@@ -60,7 +60,7 @@ def at_the_limit(run: x.LessonRun) -> x.Spot:
 
 
 no_loop = x.limited("not_compiled")  # was there no compiled loop on the processor?
-in_cache = x.limited("partly_in_cache")  # may caches hold a part of the plate?
+may_be_cached = x.limited("partly_in_cache")  # may caches hold a part of the plate?
 gpu_gains_nothing = x.found("gpu_is_not_faster")  # was the GPU as fast as the processor, or slower?
 
 
@@ -78,6 +78,11 @@ def cores_win(run: x.LessonRun) -> bool:
     """Was torch on all cores ahead of the loop on one?"""
     ahead = _loop_over_torch(run)
     return ahead is not None and ahead * ALIKE < 1
+
+
+def in_cache(run: x.LessonRun) -> bool:
+    """May caches hold a part of the plate, and was torch on all cores not ahead?"""
+    return may_be_cached(run) and not cores_win(run)
 
 
 def cores_gain_in_cache(run: x.LessonRun) -> bool:
@@ -98,7 +103,8 @@ def loop_wins_in_cache(run: x.LessonRun) -> bool:
 
 def loop_below_memory(run: x.LessonRun) -> bool:
     """Does the loop on one core stay far below what memory allows, though no cache holds it?"""
-    return not in_cache(run) and numbers(run, None).get("loop_of_memory_fraction", 1.0) < FAR_BELOW
+    share = numbers(run, None).get("loop_of_memory_fraction", 1.0)
+    return not may_be_cached(run) and share < FAR_BELOW
 
 
 def gpu_gains(run: x.LessonRun) -> bool:
@@ -174,7 +180,7 @@ def _step_s(run: x.LessonRun, engine: str) -> float:
 def _small_fits(run: x.LessonRun) -> bool:
     """May the last cache hold both fields of the usual plate, but not those of the largest?"""
     fields_bytes = 2 * USUAL**2 * ITEM_BYTES[run.params.dtype]
-    return not in_cache(run) and fields_bytes <= (x.last_level_cache_bytes(run.machine) or 0)
+    return not may_be_cached(run) and fields_bytes <= (x.last_level_cache_bytes(run.machine) or 0)
 
 
 def _is_double(run: x.LessonRun) -> bool:

@@ -169,6 +169,15 @@ def test_a_loop_that_wins_in_a_cache_too_is_said_to():
     assert not diffusion.loop_wins_in_cache(plates.RUNS["in_cache"])
 
 
+def test_where_all_cores_win_the_lesson_says_so_though_caches_may_hold_the_plate():
+    run = plates.RUNS["in_a_huge_cache"]
+
+    assert diffusion.may_be_cached(run)
+    assert diffusion.cores_win(run)
+    assert not diffusion.in_cache(run)
+    assert diffusion.in_cache(plates.RUNS["five_milliseconds"])  # the loop is ahead there
+
+
 @pytest.mark.parametrize(("speed", "is_below"), [(1.0, False), (0.5, True)])
 def test_a_loop_is_held_back_by_something_else_where_it_stays_far_below_memory(speed, is_below):
     run = plates.modelled(Heat(), faster={COMPILED_ONE: speed})
