@@ -60,8 +60,9 @@ halves_alike = x.limited("no_wider_gain", "half_is_faster")
 
 
 def one_width(run: x.LessonRun) -> bool:
-    """Were the widest vectors seen in memory, and none of half their width?"""
-    return "memory" in _places(run) and "half_far_billions" not in numbers(run, None)
+    """Do vectors gain, in memory too or not, and say those of half their width nothing?"""
+    is_alone = halves_alike(run) or "half_far_billions" not in numbers(run, None)
+    return "memory" in _places(run) and is_alone and not no_gain(run)
 
 
 def width_counts_in_memory(run: x.LessonRun) -> bool:

@@ -273,6 +273,11 @@ def test_the_rates_at_the_right_end_are_those_of_the_run_and_said_only_where_the
     assert not lesson.closer_in_memory(RUNS["gains_everywhere"])
 
 
+def test_half_width_vectors_refute_nothing_where_they_are_as_fast_in_l1():
+    assert lesson.one_width(RUNS["halves_alike"])
+    assert not lesson.one_width(RUNS["usual"])
+
+
 def test_l2_is_said_to_deliver_less_only_where_vectors_gain_less_from_it():
     run = recorded(simd.EXPERIMENT)
 
