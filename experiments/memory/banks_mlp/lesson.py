@@ -52,8 +52,9 @@ small_pages = x.limited("page_translation_included")  # were the pages of 4 KiB?
 
 
 def core_is_full(run: x.LessonRun) -> bool:
-    """Did a second core bring much, so that the memory was not full?"""
-    return run.values.get("two_cores_gain", 0.0) >= FULL
+    """Did the gain of one core end, and a second bring much, so that the memory was not full?"""
+    ended = not (no_gain(run) or still_in_step(run))
+    return ended and run.values.get("two_cores_gain", 0.0) >= FULL
 
 
 def memory_is_full(run: x.LessonRun) -> bool:

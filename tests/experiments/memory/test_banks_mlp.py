@@ -312,6 +312,13 @@ def test_a_guess_of_four_chains_is_held_against_their_time(of_four_s, option):
     assert lesson.option_by_four_chains(run) == option
 
 
+def test_a_core_is_full_only_where_more_chains_bring_nothing_more():
+    """A second core doubles the reads also where one still gains, or never did."""
+    assert lesson.core_is_full(lessons.RUNS["in_cache"])
+    assert not lesson.core_is_full(lessons.RUNS["still_in_step"])
+    assert not lesson.core_is_full(lessons.RUNS["no_gain"])
+
+
 def test_as_many_reads_travel_as_were_under_way_and_the_others_wait_for_one_read():
     run = lessons.RUNS["in_cache"]
     one, many = lesson.motion(run, None).scenes
