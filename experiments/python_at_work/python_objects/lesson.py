@@ -31,7 +31,7 @@ loop_is_slower = x.limited("loop_is_slower")  # did a loop take longer than `sum
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, str]:
     """Return in words how the shuffled array compares with the ordered array."""
     ratio = run.values.get("array_shuffled_over_in_order", 1.0)
-    return {"array_took": "as long as" if ratio <= LIKE else f"{ratio:.1f}× as long as"}
+    return {"array_took": "about as long as" if ratio <= LIKE else f"{ratio:.1f}× as long as"}
 
 
 def option_by_order(run: x.LessonRun) -> int | None:
