@@ -1,4 +1,4 @@
-"""What members of a group do in tests, and members that do it without torch, to start at once."""
+"""The works of a group's members in tests, and members without torch, which start at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ECHO_S = 0.05
 
 
 class Bare:
-    """A member without torch; who waits for the others is told only that they are gone."""
+    """A member without torch; if it waits for the others, it hears only that they are gone."""
 
     def __init__(self, bench, *, rank, size, device, threads, local_rank) -> None:
         self.rank, self.size, self.bench, self.device = rank, size, bench, device

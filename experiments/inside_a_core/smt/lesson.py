@@ -1,4 +1,4 @@
-"""What the lesson of smt computes."""
+"""Functions that the lesson of smt calls."""
 
 from __future__ import annotations
 

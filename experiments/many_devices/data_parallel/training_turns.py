@@ -1,4 +1,4 @@
-"""What each member of a data-parallel training does: the arms in turn, in step with the others.
+"""The work of each member of a data-parallel training: the arms in turn, in step with the others.
 
 All do the same in the same order; the first one yields the rows. Members outside a turn wait for
 its end.
@@ -28,7 +28,7 @@ REDUCE = "reduce"
 
 
 class Rate(x.Row):
-    """What the workers learn in a second; `run` is "alone", "averaged", "apart" or "ideal"."""
+    """The samples learned in a second; `run` is "alone", "averaged", "apart" or "ideal"."""
 
     workers: int = x.column(scale="log2")
     machines: int
@@ -38,7 +38,7 @@ class Rate(x.Row):
 
 
 class StepPart(x.Row):
-    """What a step was spent with: `part` is "compute", "communication" or "idle"."""
+    """The time of a part of a step: `part` is "compute", "communication" or "idle"."""
 
     workers: int
     part: str

@@ -97,7 +97,7 @@ class StagedDelay(Delay):
 
 
 class Verdict(x.Row):
-    """How many pairs have the same answer from one source."""
+    """The number of pairs with the same answer from one source."""
 
     witness: str
     verdict: str

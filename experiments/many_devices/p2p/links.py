@@ -22,7 +22,7 @@ NVLINK_PATHS = tuple(f"NV{links}" for links in range(1, 19))  # as many as a GPU
 
 
 class Access(x.Row):
-    """What is reported of peer access from one GPU to another, and whether its data arrived."""
+    """Reports on peer access from one GPU to another, and whether its data arrived."""
 
     source: str
     target: str

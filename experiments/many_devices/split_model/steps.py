@@ -29,7 +29,7 @@ MEASURED, EXPECTED = "measured", "expected"
 
 
 class Plan(x.Record):
-    """What all members are told; the layers are measured with each number of micro-batches."""
+    """The plan of all members; the layers are measured with each number of micro-batches."""
 
     shape: Shape
     micro_batches: tuple[int, ...]
@@ -57,7 +57,7 @@ class StepTime(x.Row):
 
 
 class Size(x.Row):
-    """What the first device holds in a way, and what all send in a step."""
+    """The bytes that the first device holds in a way, and the bytes that all send in a step."""
 
     way: str
     memory_bytes: int

@@ -37,13 +37,13 @@ class Shape(x.Record):
     batch: int
 
     def shared_by(self, size: int) -> Shape:
-        """Return a shape that so many can share: at least a layer each, and whole channels."""
+        """Return a shape for `size` members: at least a layer each, and whole channels."""
         width = max(size, self.width - self.width % size)
         return replace(self, layers=max(self.layers, size), width=width)
 
 
 class Start:
-    """Where all ways start: every layer's weights, a batch, and its targets."""
+    """The start of all ways: every layer's weights, a batch, and its targets."""
 
     def __init__(self, member: Member, shape: Shape) -> None:
         self.shape, torch = shape, member.torch

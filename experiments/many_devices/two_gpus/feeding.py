@@ -1,4 +1,4 @@
-"""Devices that one thread feeds without waiting: a GPU, or half of the processor as one.
+"""Devices that a thread feeds without waiting: a GPU, or half of the processor.
 
 A GPU takes calls into a queue. The whole processor does each at once, and its caller waits. Half of
 it is a thread with half of the cores, which takes calls from a queue as a GPU does: PyTorch sets
@@ -58,7 +58,7 @@ class _At:
 
 
 class Half:
-    """Half of the processor: a thread with so many cores, and a queue."""
+    """Half of the processor: a thread that uses `threads` cores, and a queue."""
 
     def __init__(self, device: Device, threads: int) -> None:
         self._now_s = device.bench.now_s
@@ -130,7 +130,7 @@ class Job:
             self.worker.call(self.once)
 
     def alone(self, count: int) -> None:
-        """Do so many products and wait."""
+        """Do `count` products and wait."""
         self.call(count)
         self.worker.wait()
 

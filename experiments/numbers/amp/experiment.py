@@ -68,7 +68,7 @@ START_S = 1.5  # until a GPU takes work
 
 
 class Params(x.Params):
-    """The parameters; `learn_s` is the longest that one arm may learn."""
+    """The parameters; `learn_s` is the most time in which an arm may learn."""
 
     device: str = x.param(CPU, choices=devices_of)
     model: str = x.param(MLP, choices=MODELS)
@@ -98,7 +98,7 @@ class Diverged(x.Row):
 
 
 class Scale(x.Row):
-    """The scaler of fp16 after so many steps, 0 before the first: 2 to this power.
+    """The scaler of fp16 after `step` steps, 0 before the first: 2 to this power.
 
     Gradients beyond fp16 skip the step, and the scale falls.
     """

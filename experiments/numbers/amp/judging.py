@@ -17,7 +17,7 @@ KEEPS_UP = 0.5  # of what fp32 has learned: an arm that learns less is broken
 
 
 def pays_at_any_width(tables: x.Tables) -> bool | None:
-    """Were fewer bits faster at any width? None if too little was measured, or nobody can tell."""
+    """Were fewer bits faster at any width? None if too little was measured, or it is unclear."""
     rates = x.spreads_of(tables["widths"], "samples_per_s", "width", "arm")
     enough = {key: found for key, found in rates.items() if found.count >= x.ENOUGH}
     pairs = {

@@ -1,4 +1,4 @@
-"""What the lesson of amp computes."""
+"""Functions that the lesson of amp calls."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def arms_of(device: Device) -> list[str]:
 
 
 class Task(Record, kw_only=False):
-    """What is learned: `batch` samples at once, by a network of one `width`."""
+    """The task to learn: `batch` samples at once, by a network of one `width`."""
 
     model: str
     width: int
@@ -59,7 +59,7 @@ class Task(Record, kw_only=False):
 
     @property
     def channels(self) -> int:
-        """How many channels the residual network has."""
+        """The number of channels of the residual network."""
         return max(LEAST_CHANNELS, self.width // CHANNEL_SHARE)
 
     @property
@@ -70,7 +70,7 @@ class Task(Record, kw_only=False):
 
     @property
     def data_bytes(self) -> int:
-        """What all batches take."""
+        """The bytes of all batches."""
         sample = self.width if self.model == MLP else COLOURS * SIDE**2
         return BATCHES * self.batch * sample * FP32_BYTES
 

@@ -1,4 +1,4 @@
-"""What the lesson of core-to-core computes."""
+"""Functions that the lesson of core-to-core calls."""
 
 from __future__ import annotations
 

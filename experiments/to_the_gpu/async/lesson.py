@@ -1,4 +1,4 @@
-"""What the lesson of async computes."""
+"""Functions that the lesson of async calls."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class Formula(Record, kw_only=False):
     answer_s: float
 
     def finished_s(self, count: int) -> float:
-        """Return the time until so many queued works are done and the caller knows it."""
+        """Return the time until `count` queued works are done and the caller knows it."""
         return self.call_s + count * self.work_s + self.answer_s
 
 

@@ -25,7 +25,7 @@ class Crossing(x.Record, kw_only=False):
 
     @property
     def is_wide(self) -> bool:
-        """Do so many sizes lie between a clear loss and a clear win that no one of them tells?"""
+        """Is the range of sizes between a clear loss and a clear win too wide for one crossing?"""
         return self.low is not None and self.high > WIDE * self.low
 
 

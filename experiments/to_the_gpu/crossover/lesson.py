@@ -1,4 +1,4 @@
-"""What the lesson of crossover computes."""
+"""Functions that the lesson of crossover calls."""
 
 from __future__ import annotations
 

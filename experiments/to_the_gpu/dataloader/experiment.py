@@ -45,7 +45,7 @@ HARDLY = 0.1  # of a step: then the network is fed
 
 
 class Params(x.Params):
-    """The parameters; each pass of smoothing makes a picture dearer, `width` the network."""
+    """The parameters; each pass of smoothing makes a picture costlier, `width` the network."""
 
     device: str = x.param(CPU, choices=devices_of)
     most_workers: int = x.param(2, minimum=1, maximum=256, scale="log2")

@@ -1,4 +1,4 @@
-"""What the lesson of dataloader computes."""
+"""Functions that the lesson of dataloader calls."""
 
 from __future__ import annotations
 

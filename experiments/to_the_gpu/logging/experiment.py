@@ -47,7 +47,7 @@ class Params(x.Params):
 
 
 class StepTime(x.Row):
-    """Steps with no look ("never"), norms "kept" on the device, or a look after "each"."""
+    """Steps without a look ("never"), norms "kept" on the device, or a look at "each" step."""
 
     matrices: str
     way: str
@@ -88,7 +88,7 @@ class Model:
         self._total = self._total + self.norm
 
     def run(self, every: int) -> None:
-        """Make all steps; read the norm after every so many, 0 for never."""
+        """Make all steps; read the norm each time that `every` steps are done, 0 for never."""
         for done in range(1, self.steps + 1):
             self.step()
             if every and done % every == 0:

@@ -1,4 +1,4 @@
-"""What the lesson of pinned computes."""
+"""Functions that the lesson of pinned calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the lesson of streams computes."""
+"""Functions that the lesson of streams calls."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def modelled(
     here: Machine | None = None,
     scattered: str = "",
 ) -> LessonRun:
-    """Return the run of a core whose second thread gains as told; `scattered` names a work."""
+    """Return the run of a core whose second thread gains as `of` says; `scattered` names a work."""
     here = here or machine(threads_per_core=2)
     rows = []
     for turn in range(params.rounds):

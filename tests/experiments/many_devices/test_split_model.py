@@ -115,7 +115,7 @@ def test_the_bubble_shrinks_with_micro_batches():
 
 
 def member(device="cpu", rank=0, size=2, bench=None):
-    """A member that talks to nobody."""
+    """A member that talks to no other."""
     made = Device(device, bench or Bench(machine()))
     return SimpleNamespace(rank=rank, size=size, device=made, torch=torch, bench=made.bench)
 

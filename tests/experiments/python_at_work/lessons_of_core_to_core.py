@@ -22,7 +22,7 @@ def one_die(_a: int, _b: int) -> str:
 
 
 def dies_of(cores: int) -> Far:
-    """Return what cores share whose last cache is one of so many neighbours."""
+    """Return what two cores share where `cores` neighbours have one last cache."""
     return lambda a, b: SAME_CACHE if a // cores == b // cores else SAME_PACKAGE
 
 
