@@ -38,7 +38,7 @@ run: .venv/.app libraries $(TORCH_STAMP) ## open the window; ARGS='inspect' and 
 	@$(BIN)/coreopsis $(ARGS)
 
 # PyTorch is installed while the style is checked, which takes as long.
-test: .venv/.dev libraries ## check the style, the types, the layers, and run the tests
+test: .venv/.dev libraries ## check the style, the words, the types, the layers, and run the tests
 	@$(MAKE) --no-print-directory lint & lint=$$!; \
 	  $(if $(TORCH_STAMP),$(MAKE) --no-print-directory $(TORCH_STAMP) &&) wait $$lint
 	$(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal $(ARGS)
@@ -62,9 +62,10 @@ gpu-check: ## check the experiments of a GPU, where there is one; ARGS='full' or
 ASKS := ctypes|fcntl|grp|mmap|msvcrt|os|pty|pwd|resource|select|signal|socket|subprocess|sys
 ASKING := grep -rlwE '^ *(import|from) ($(ASKS)|termios|time|tty|winreg)' --include='*.py'
 
-lint: .venv/.dev ## check the style, the types (here, on Windows, on macOS) and the layers
+lint: .venv/.dev ## check the style, the words, the types (here, on Windows, on macOS) and the layers
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/python -m tests.tools.plain_words
 	$(BIN)/mypy
 	for system in win32 darwin; do $(BIN)/mypy --platform $$system --cache-dir .mypy_cache/$$system \
 	  --follow-imports silent $$($(ASKING) app widgets experiments machine tests) || exit; done
