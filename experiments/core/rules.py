@@ -111,7 +111,6 @@ def wanted_words(experiment: Experiment[Any]) -> Iterator[str]:
     seen = {view.table for view in experiment.views}
     yield from (f"tables.{name}" for name in experiment.tables if name not in seen)
     yield from (f"values.{value.name}" for value in experiment.values)
-    yield from (f"about.{value.name}" for value in experiment.values)
 
 
 def _wrong(what: str, wanted: str, found: object) -> Problem:

@@ -47,12 +47,11 @@ def said_and_worded(experiment: Experiment[Any], words: Words) -> Iterator[Probl
         {key.rpartition(".")[2] for key in words.keys(f"{experiment.id}.{section}.")}
         for section in ("findings", "limits")
     )
-    messages = {each for each in said.messages if not words.has(f"shared.findings.{each}")}
     unmet = [each for each in said.limits if not any(re.fullmatch(each, key) for key in limits)]
     met = [key for key in limits if any(re.fullmatch(each, key) for each in said.limits)]
-    lacking = [f"findings.{key}" for key in messages - findings]
+    lacking = [f"findings.{key}" for key in said.messages - findings]
     lacking += [f"limits.{pattern.replace('.+', '...')}" for pattern in unmet]
-    unsaid = [f"findings.{key}" for key in findings - messages]
+    unsaid = [f"findings.{key}" for key in findings - said.messages]
     unsaid += [f"limits.{key}" for key in limits.difference(met)]
     yield from lacking_words(experiment, words, sorted(lacking))
     if unsaid:
