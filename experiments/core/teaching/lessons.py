@@ -149,15 +149,20 @@ class Transfer(_Text, frozen=True):
 
 
 class Explain(_Text, frozen=True):
-    """The explanation."""
+    """The explanation.
+
+    Who did not guess reads `headline` without its first sentence, or `headline_skipped`. Where
+    texts name `{opening}`, the sentences stand that several of them begin with.
+    """
 
     headline: str
-    headline_skipped: str
     text: str
     misconception: Misconception
     confirm: Confirm
     why_not_double: str
     transfer: Transfer
+    headline_skipped: str = ""
+    opening: str = ""
     branches: tuple[Branch, ...] = ()
 
 
@@ -413,7 +418,8 @@ class Taught:
         explain = self.words.explain
         held = [each for each in explain.branches if self.call(each.when, run)]
         instead = next((each for each in held if each.instead), None)
-        usual = explain.headline_skipped if guess is None else explain.headline
+        skipped = explain.headline_skipped or _SENTENCE.split(explain.headline, maxsplit=1)[-1]
+        usual = skipped if guess is None else explain.headline
         beside = [each.text for each in held if not each.instead]
         if instead is None:
             return usual, explain.text, beside
@@ -431,7 +437,8 @@ def taught(experiment: Experiment[Any], home: Home) -> Taught | None:
         return None
     try:
         text = (home.folder / LESSON).read_text(encoding="utf-8")
-        words = convert(tomllib.loads(text), Lesson)
+        opening = convert(tomllib.loads(text), Lesson).explain.opening
+        words = convert(tomllib.loads(text.replace("{opening}", opening)), Lesson)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, OSError) as error:
         raise UserError("lesson_unreadable", id=experiment.id, reason=str(error)) from None
     package, _, _ = home.module.rpartition(".")

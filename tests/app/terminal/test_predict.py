@@ -78,7 +78,7 @@ def test_a_prediction_is_held_against_the_run(answering):
     out = " ".join(said.out.split())
     # These arrays stay in a cache. Beside other load the run cannot tell.
     cached = next(each.headline for each in explain.branches if each.when == "in_cache")
-    explained = "You said 20×. It was ", cached, ENGLISH.say("lesson.recording_explains")
+    explained = "You said 20×. Shuffled, ", cached, ENGLISH.say("lesson.recording_explains")
     assert any(text.partition("{")[0] in out for text in explained)
     assert explain.misconception.belief in out
 
@@ -206,7 +206,10 @@ def test_the_explanation_has_the_numbers_of_the_run(name, tmp_path, capsys):
     lesson.explain(guess, params, recording.tables(experiment), recording.finding(experiment))
     said = " ".join(capsys.readouterr().out.split())
 
-    assert re.search(r"You said .+?\. (It was [\d.]+×|In threads, 4 jobs took as long)", said)
+    assert re.search(
+        r"You said .+?\. (Shuffled, each number takes [\d.]+×|In threads, 4 jobs took as long)",
+        said,
+    )
     assert "Many believe:" in said
     assert "Why " in said
     assert re.search(r"`coreopsis run [\w-]+` answers it", said)
