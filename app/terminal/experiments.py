@@ -183,7 +183,7 @@ def _card(context: Context, experiment: Experiment[Any]) -> RenderableType:
         default = getattr(params, name)
         choices = spec.known_choices(context.machine)
         among = f" ({', '.join(choices)})" if choices and default != choices else ""
-        table.add_row(
-            name, to_text(default, spec.unit), words.say(f"{experiment.id}.help.{name}") + among
-        )
+        key = f"{experiment.id}.help.{name}"
+        help_ = words.say(key) if words.has(key) else ""
+        table.add_row(name, to_text(default, spec.unit), help_ + among)
     return Group(question, Padding(Text(about, style="dim"), (0, 2)), Padding(table, (0, 2)))

@@ -97,7 +97,7 @@ def wanted_words(experiment: Experiment[Any]) -> Iterator[str]:
     yield from ("question", "topic", "method")
     live = specs(experiment.live.params) if experiment.live is not None else {}
     for name, spec in [*specs(experiment.params).items(), *live.items()]:
-        yield from (f"params.{name}", f"help.{name}")
+        yield f"params.{name}"
         if not callable(spec.choices):
             yield from (f"choices.{choice}" for choice in spec.choices)
     for table in experiment.tables.values():

@@ -103,6 +103,7 @@ class ParamsForm(QWidget):
 
     def _input(self, name: str, spec: Spec, kind: Any) -> Input:
         words, experiment = self._words, self._experiment.id
+        help_key = f"{experiment}.help.{name}"
 
         def say_choice(choice: str) -> str:
             key = f"{experiment}.choices.{choice}"
@@ -112,7 +113,7 @@ class ParamsForm(QWidget):
         info = ParamInfo(
             name=name,
             label=words.say(f"{experiment}.params.{name}"),
-            help=words.say(f"{experiment}.help.{name}"),
+            help=words.say(help_key) if words.has(help_key) else "",
             spec=spec,
             is_whole=kind is int,
             read=lambda text: self._read(name, text),

@@ -144,8 +144,9 @@ class TypedInput(Input):
         info = self.info
         reached = stops(info.spec, self._value, whole=info.is_whole)
         self._slider.show_stops(reached, self._value)
-        described = {"value": to_text(self._value, info.spec.unit), "help": info.help}
-        self._slider.setAccessibleDescription(info.words.say("form.described", described))
+        value = to_text(self._value, info.spec.unit)
+        described = info.words.say("form.described", {"value": value, "help": info.help})
+        self._slider.setAccessibleDescription(described if info.help else value)
 
     def _type(self, text: str) -> None:
         """Take the typed text as soon as it is valid; show an error only after editing ends."""

@@ -177,11 +177,12 @@ class SideController(QObject):
         run_state = self._model.run_state
         started = run_state.started if run_state is not None else None
         changes = next_.changes(started.params) if started is not None else {}
+        own, question = f"{experiment.id}.next.experiment", f"{next_.experiment}.question"
         can_set = changes and self._model.can_run and not self._is_fixed()
         return Further(
             setting_text=say(f"{experiment.id}.next.setting") if can_set else "",
             setting=changes,
-            experiment_text=say(f"{experiment.id}.next.experiment"),
+            experiment_text=say(own if self._model.words.has(own) else question),
             experiment=next_.experiment,
         )
 

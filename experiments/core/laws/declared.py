@@ -63,9 +63,8 @@ def what_is_next(
         return
     if following.experiment not in {*known} - {experiment.id}:
         yield Problem("own_next_unknown", {"id": following.experiment})
-    wanted = ["next.experiment", *(["next.setting"] if following.setting else [])]
-    yield from lacking_words(experiment, words, wanted)
     if following.setting:
+        yield from lacking_words(experiment, words, ["next.setting"])
         yield from _next_setting(experiment, following, words, machine)
 
 

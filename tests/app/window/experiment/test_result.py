@@ -108,7 +108,7 @@ def test_the_next_setting_goes_into_the_form_and_only_run_is_left_to_press(done)
 
 def test_the_next_experiment_is_one_link_away(qtbot, done):
     with qtbot.waitSignal(done.session.went) as went:
-        follow(done, ENGLISH.say("gil-threads.next.experiment"))
+        follow(done, ENGLISH.say("waiting.question"))
 
     (target,) = went.args
     assert (target.place, target.experiment) == (EXPERIMENTS, "waiting")
@@ -117,7 +117,7 @@ def test_the_next_experiment_is_one_link_away(qtbot, done):
 def test_settings_that_cannot_be_changed_are_not_offered(qtbot, stage):
     path = threads().write(stage.folder / "elsewhere.coreopsis.jsonl")
     stage.page.open_run(path)
-    wanted = ENGLISH.say("gil-threads.next.experiment")
+    wanted = ENGLISH.say("waiting.question")
     qtbot.waitUntil(lambda: stage.page.model.loaded is not None and wanted in heard(stage))
 
     assert ENGLISH.say("gil-threads.next.setting") not in heard(stage)
