@@ -32,7 +32,6 @@ MARKS = {
     Word.ABSENT: "–",
 }
 BUSY = 0.05  # of the machine, used by others
-USUAL = "usual"  # what a judged row expects whose reason has no text of its own
 _BEFORE_COMMANDS = re.compile(r"(?<=\.) [^.]*:$")  # "Install it:", which the doctor ends with
 _GPU = re.compile(r"gpu(\d+)(?:\.(\w+))?")
 
@@ -127,8 +126,7 @@ def _expected(said: _Said, words: Words, row: Row) -> str:
     """Return what was expected: of several expectations that which decided."""
     judged = deciding(row)
     if judged is None:
-        usual = f"rules.{row.rule}.expected.{USUAL}" if row.word in BY_SEVERITY else ""
-        told = said.first(f"rules.{row.rule}.expected.{row.reason}", usual)
+        told = said.first(f"rules.{row.rule}.expected.{row.reason}")
         return told or (words.say("checkup.expected.none") if row.samples else "")
     values = {"ok_fraction": judged.ok, "value": show(judged.value or 0.0, judged.unit or row.unit)}
     own = (f"checkup.rules.{row.rule}.expected.{name}" for name in (row.reason, judged.source))

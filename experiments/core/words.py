@@ -5,7 +5,7 @@ those of an experiment lie in its folder and begin with its id. What an experime
 itself (`stream.params.device`) is said for all in `shared.params.device`, or as a note or a problem
 of the program (`notes.KEY`, `problems.KEY`). `{name}` in a text takes a value, shown in the unit
 that the name ends in (`{memory_latency_s}` becomes "151 ns"). `{count|one core|{count} cores}`
-takes the first text where the value is 1, else the second.
+takes the first text where the value is 1, else the second. `"a, b" = "..."` is a text of two keys.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def _flatten(prefix: str, tree: Mapping[str, Any], texts: dict[str, str]) -> Non
         if isinstance(branch, Mapping):
             _flatten(f"{prefix}{name}.", branch, texts)
         else:
-            texts[prefix + name] = str(branch)
+            texts |= dict.fromkeys((prefix + key for key in name.split(", ")), str(branch))
 
 
 class _Shown(dict[str, str]):

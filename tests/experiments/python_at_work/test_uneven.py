@@ -265,7 +265,7 @@ def test_what_the_rounds_leave_open_is_said_with_what_to_do(limit):
     said = load().say(f"uneven.limits.{limit}")
 
     assert "may be" in said
-    assert said.endswith("Run more rounds to find out.")
+    assert said.endswith("Run more rounds.")
     run = lessons.made("handing_out_wins", "best_chunk_by_chance")
     assert "Several piece sizes may be equally fast." in " ".join(explained(run).beside)
 
