@@ -183,7 +183,7 @@ def _card(context: Context, experiment: Experiment[Any]) -> RenderableType:
         default = getattr(params, name)
         choices = spec.known_choices(context.machine)
         among = f" ({', '.join(choices)})" if choices and default != choices else ""
-        key = f"{experiment.id}.help.{name}"
-        help_ = words.say(key) if words.has(key) else ""
-        table.add_row(name, to_text(default, spec.unit), help_ + among)
+        label, help_ = f"{experiment.id}.params.{name}", f"{experiment.id}.help.{name}"
+        said = ": ".join(words.say(key) for key in (label, help_) if words.has(key))
+        table.add_row(name, to_text(default, spec.unit), said + among)
     return Group(question, Padding(Text(about, style="dim"), (0, 2)), Padding(table, (0, 2)))
