@@ -7,6 +7,7 @@ import functools
 import re
 import typing
 from collections.abc import Iterator
+from pathlib import Path
 
 from app.checkup.compare import Refusal
 from app.lecture.lecture_state import Hint
@@ -18,7 +19,7 @@ from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Need, Part, Use
 from experiments.core.laws.code import is_declared
-from experiments.core.shelves import PROBES, SHELVES, homes
+from experiments.core.shelves import LESSON, PROBES, SHELVES, homes
 from experiments.core.teaching.glossary import Glossary
 from experiments.engine.messages import Outcome
 from experiments.presentation.guesses.questions import questions
@@ -28,6 +29,7 @@ from experiments.presentation.paths import paths
 from machine.parts import KINDS, facts_of
 from machine.processor.counters import EVENTS, KNOWN_REFUSALS
 from tests import ROOT
+from tests.tools.plain_words import texts, words_files
 from widgets.live.page import EXPLAINED
 from widgets.map.layout.boxes import Kind as BoxKind
 
@@ -39,6 +41,10 @@ TEMPLATE = (ROOT / "resources" / "templates" / "report.html.j2").read_text("utf-
 EXPERIMENTS = {experiment.id: experiment for experiment in Catalogue((*SHELVES, PROBES))}
 
 CHECKUP_NAMES = {*Stage, *Word, *Source, *typing.get_args(Refusal), *typing.get_args(Kind)}
+
+# Experiments whose words still do.
+SAID_TWICE = {"amp", "crossover", "data_parallel", "dataloader", "logging", "pinned", "smt",
+              "split_model"}  # fmt: skip
 
 # Sentences whose values come from elsewhere than the line that names them.
 GIVEN = {
@@ -217,6 +223,26 @@ def test_no_experiment_repeats_what_is_said_for_all():
         if (rest := key.removeprefix("shared.")) in own_keys(name)
         and ENGLISH.text(f"{name}.{rest}") == text
     ] == []
+
+
+def test_no_section_says_a_text_twice():
+    """A text of several keys is written once, `"a, b" = "..."`."""
+    assert [
+        f"{path.parent.name}: {place}"
+        for path in words_files()
+        if path.name != LESSON and path.parent.name not in SAID_TWICE
+        for place in said_twice(path)
+    ] == []
+
+
+def said_twice(path: Path) -> Iterator[str]:
+    """Yield the places of texts of three words or more that stand in their section already."""
+    seen: set[tuple[str, str]] = set()
+    for place, text in texts(path):
+        said_there = (place.rpartition(".")[0], text)
+        if said_there in seen and len(text.split()) >= 3:
+            yield place
+        seen.add(said_there)
 
 
 def own_keys(name: str) -> set[str]:
