@@ -33,6 +33,7 @@ from experiments.core.words import Words
 from machine.model import Machine
 from machine.processor.counters import EVENTS
 
+PROBE = "probes"  # the shelf of what only the checkup measures
 UNITS = frozenset(
     {"", "s", "bytes", "bytes/s", "flop/s", "hz", "per_s", "ratio", "watts", "celsius", "fraction"}
     | {"switch"}
@@ -86,9 +87,12 @@ def missing_words(experiment: Experiment[Any], words: Words) -> Iterator[Problem
 def lacking_words(
     experiment: Experiment[Any], words: Words, keys: Iterable[str]
 ) -> Iterator[Problem]:
-    """Yield which of these words of an experiment are not there, all in one Problem."""
+    """Yield which of these words of an experiment are not there, all in one Problem.
+
+    Of a probe nothing is said but what it asks: the checkup has words of its own.
+    """
     lacking = [key for key in dict.fromkeys(keys) if not words.has(f"{experiment.id}.{key}")]
-    if lacking:
+    if lacking and experiment.shelf != PROBE:
         yield Problem("own_words_missing", {"keys": ", ".join(lacking)})
 
 

@@ -15,7 +15,7 @@ from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Part, specs
 from experiments.core.laws import code, declared, ran, texts
 from experiments.core.parameters import from_json, from_text, to_json, to_text
-from experiments.core.rules import broken_rules
+from experiments.core.rules import PROBE, broken_rules
 from experiments.core.shelves import PROBES, SHELVES, homes
 from experiments.engine import messages, recording
 from machine.inspect import inspect
@@ -59,7 +59,7 @@ def hold(problems):
 
 def is_shown(experiment) -> bool:
     """Do people see it? The probes' results are read by the checkup alone."""
-    return experiment.shelf != "probes"
+    return experiment.shelf != PROBE
 
 
 # --- the declaration ----------------------------------------------------------------------------
