@@ -326,7 +326,7 @@ def test_what_cannot_run_here_says_why_and_whether_a_recording_shows_it(
 
     assert data.state is state
     assert not data.runs_here
-    assert data.note == "This needs two GPUs, and there are not as many here."
+    assert data.note == "This needs two GPUs."
     assert data.seconds is None  # no run, so no time that it takes
 
 
