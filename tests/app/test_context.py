@@ -53,7 +53,7 @@ def test_a_problem_is_said_on_standard_error(capsys):
 
     out, err = capsys.readouterr()
     assert out == ""
-    assert err == "The setting rounds is given twice; give it once.\n"
+    assert err == "The setting rounds is given twice.\n"
 
 
 def test_an_index_that_is_locked_is_said_on_standard_error(tmp_path, capsys):
