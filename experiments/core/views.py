@@ -140,10 +140,15 @@ class Piece(Record):
         return self.broken if version == BROKEN else self.mended
 
     def fault_lines(self) -> Mapping[int, str]:
-        """Return the fault in each faulty line; the first line is 1."""
-        both = zip(self.broken.splitlines(), self.mended.splitlines(), strict=True)
-        lines = [number for number, (bad, good) in enumerate(both, 1) if bad != good]
-        return dict(zip(lines, self.faults, strict=True))
+        """Return the fault in each faulty line; the first line is 1.
+
+        None are known once somebody has changed the program, as in a copy of the experiment.
+        """
+        broken, mended = self.broken.splitlines(), self.mended.splitlines()
+        both = enumerate(zip(broken, mended, strict=False), 1)
+        lines = [number for number, (bad, good) in both if bad != good]
+        is_known = len(broken) == len(mended) and len(lines) == len(self.faults)
+        return dict(zip(lines, self.faults, strict=True)) if is_known else {}
 
 
 class Code(_OfTable, kw_only=False):

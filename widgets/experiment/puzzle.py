@@ -96,6 +96,8 @@ class Puzzle(QWidget):
 
     def choose(self, number: int) -> None:
         """Try a line: show whether it is faulty, and why."""
+        if not self._piece.fault_lines():
+            return  # changed: nobody knows
         if self._version == BROKEN:
             progress = self._progress[self._piece.key]
             if number not in self._piece.fault_lines():
@@ -132,7 +134,7 @@ class Puzzle(QWidget):
         return self._piece.fault_lines().keys() - progress.found - progress.shown
 
     def _lines(self) -> Iterator[Line]:
-        for number in range(1, len(self._piece.broken.splitlines()) + 1):
+        for number in range(1, len(self._piece.text(self._version).splitlines()) + 1):
             yield self._line(number)
 
     def _line(self, number: int) -> Line:
@@ -140,7 +142,7 @@ class Puzzle(QWidget):
         say, place = self._words.say, number - 1
         fault = self._piece.fault_lines().get(number)
         broken, mended = (self._piece.text(each).splitlines() for each in (BROKEN, MENDED))
-        text = (broken if self._version == BROKEN else mended)[place]
+        text = self._piece.text(self._version).splitlines()[place]
         mark = self._mark(number)
         if mark is Mark.NONE or fault is None:
             remark = say("puzzle.sound") if mark is Mark.SOUND else ""
@@ -170,6 +172,8 @@ class Puzzle(QWidget):
         """Return the instruction, or the progress."""
         if self._version == MENDED:
             return self._words.say("puzzle.hint_mended")
+        if not self._piece.fault_lines():
+            return self._words.say("puzzle.changed_program")
         if self._left():
             return self._words.say("puzzle.hint")
         found, faults = len(self._progress[self._piece.key].found), len(self._piece.faults)

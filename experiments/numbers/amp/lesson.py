@@ -104,10 +104,10 @@ def calls_take_the_time(run: x.LessonRun) -> bool:
 
 
 def own_scaler(run: x.LessonRun) -> bool:
-    """Did fp16 learn with torch's scaler at rest: by a factor of one's own?"""
+    """Did fp16 learn with torch's scaler at rest, and not without any: by a factor of one's own?"""
     powers = {row.power for row in run.tables["scales"]}
     is_long = len(run.tables["scales"]) > GROWTH_STEPS  # torch's own would have grown or fallen
-    return len(powers) == 1 and is_long and keeps_up(losses_of(run.tables), FP16) is True
+    return len(powers) == 1 and is_long and breaks(run)
 
 
 def little_weight(run: x.LessonRun) -> bool:

@@ -3,13 +3,14 @@
 Method: the model runs once, with its real inputs. A hook before each layer checks the input: its
 shape, its dtype, and whether it comes straight from another linear layer. A wrong input is replaced
 by zeros that fit, so that the walk continues and names every fault, where torch itself stops at the
-first. Then the output is compared with the targets. Sizes should be multiples of 8, in 8-bit
+first. Then the output is compared with the targets. Whole numbers are taken for kinds, and the
+output for what `cross_entropy` turns into probabilities. Sizes should be multiples of 8, in 8-bit
 integers of 16:
 https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication (requirements
-of tensor cores).
+of tensor cores). Fewer outputs than that may be as many as there are kinds.
 
-What it cannot tell: a missing activation between layers with a reshape between them, and whether a
-model is any good.
+What it cannot tell: a missing activation between layers with a reshape between them, an output too
+many where there are few targets, and whether a model is any good.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ MULTIPLE = 8
 NO_MULTIPLE, MISFIT, WRONG_NUMBERS = "no_multiple", "misfit", "wrong_numbers"
 NO_TENSOR, NO_ACTIVATION, NOT_BATCH_FIRST = "no_tensor", "no_activation", "not_batch_first"
 TARGET_SHAPE, TARGET_RANGE, STOPS = "target_shape", "target_range", "stops"
+SPARE_OUTPUTS, SQUASHED, RAGGED = "spare_outputs", "squashed", "ragged_batch"
 KINDS = (NO_MULTIPLE, MISFIT, WRONG_NUMBERS, NO_TENSOR, NO_ACTIVATION, NOT_BATCH_FIRST,
-         TARGET_SHAPE, TARGET_RANGE, STOPS)  # fmt: skip
-INPUTS, TARGETS = "inputs", "targets"
-LONGEST = 100  # characters of torch's message
+         TARGET_SHAPE, TARGET_RANGE, STOPS, SPARE_OUTPUTS, SQUASHED, RAGGED)  # fmt: skip
+INPUTS, TARGETS, LOADER = "inputs", "targets", "loader"
+ENOUGH = 10  # targets for each output, until one that none of them names is spare
+LONGEST = 140  # characters of torch's message
 
 
 class Remark(Record, kw_only=False):
@@ -58,6 +61,13 @@ def check(model: Any, inputs: Any, targets: Any, multiple: int = MULTIPLE) -> li
     return walk.remarks
 
 
+def check_loader(loader: Any) -> list[Remark]:
+    """Return the remark that a loader's last batch is shorter than its first, if it is."""
+    sizes = [len(targets) for _, targets in loader]
+    is_ragged = sizes[-1] != sizes[0]
+    return [Remark(RAGGED, LOADER, f"{sizes[-1]} < {sizes[0]}")] if is_ragged else []
+
+
 def stopped(where: str, error: Exception) -> Remark:
     """Return the remark that something raised an error, with its first line."""
     said = str(error).strip().partition("\n")[0] or type(error).__name__
@@ -70,7 +80,7 @@ class _Walk:
     def __init__(self, torch: Any, multiple: int) -> None:
         self.remarks: list[Remark] = []
         self._torch, self._multiple = torch, multiple
-        self._samples = 0  # how many there are, by the targets
+        self._samples = self._kinds = 0  # how many there are, by the targets
         nn = torch.nn
         self._convolutions = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
         self._recurrent = (nn.RNN, nn.LSTM, nn.GRU)
@@ -79,8 +89,10 @@ class _Walk:
         """Check the whole model's input; return it as a tensor."""
         if not self._torch.is_tensor(inputs):
             self._remark(NO_TENSOR, INPUTS, type(inputs).__name__)
-            inputs = self._torch.as_tensor(inputs)
+            is_loader = isinstance(inputs, self._torch.utils.data.DataLoader)
+            inputs = next(iter(inputs))[0] if is_loader else self._torch.as_tensor(inputs)
         self._samples = len(targets)
+        self._kinds = 0 if targets.is_floating_point() else int(targets.max()) + 1
         self._sizes(INPUTS, inputs.shape[0])
         return inputs
 
@@ -92,7 +104,8 @@ class _Walk:
             from_linear = getattr(fed, "straight_from", None)
             if from_linear is not None:
                 self._remark(NO_ACTIVATION, where, f"{from_linear} → {name}")
-            self._sizes(where, layer.out_features)
+            if not layer.out_features == self._kinds < self._multiple:
+                self._sizes(where, layer.out_features)
             return self._fitting(where, self._floats(where, fed, layer), -1, layer.in_features)
 
         def convolution(fed: Any) -> Any:
@@ -124,11 +137,14 @@ class _Walk:
         return hook
 
     def after(self, name: str, layer: Any) -> Any:
-        """Return a hook that marks a linear layer's output."""
+        """Return a hook that marks the output of a linear layer, and one between 0 and 1."""
+        nn = self._torch.nn
 
         def hook(_layer: Any, _fed: Any, output: Any) -> None:
-            if isinstance(layer, self._torch.nn.Linear):
+            if isinstance(layer, nn.Linear):
                 output.straight_from = name
+            elif isinstance(layer, nn.Sigmoid | nn.Softmax):
+                output.squashed_by = f"{name} {type(layer).__name__}"
 
         return hook
 
@@ -138,10 +154,14 @@ class _Walk:
             if output.shape != targets.shape:
                 self._remark(TARGET_SHAPE, TARGETS, f"{_shape(targets)} ≠ {_shape(output)}")
         elif output.dim() == targets.dim() + 1:  # which of so many kinds
+            if squashed_by := getattr(output, "squashed_by", None):
+                self._remark(SQUASHED, squashed_by, "0 … 1")
             least, most, last = int(targets.min()), int(targets.max()), output.shape[1] - 1
             if least < 0 or most > last:
                 detail = f"{most} > {last}" if most > last else f"{least} < 0"
                 self._remark(TARGET_RANGE, TARGETS, detail)
+            elif most < last and targets.numel() >= ENOUGH * output.shape[1]:
+                self._remark(SPARE_OUTPUTS, TARGETS, f"{output.shape[1]} > {self._kinds}")
         else:
             self._remark(TARGET_SHAPE, TARGETS, f"{_shape(targets)} ≠ {_shape(output)}")
 

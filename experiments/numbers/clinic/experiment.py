@@ -1,11 +1,14 @@
 """What is wrong with these models, and what does mending them gain?
 
-Method: three short programs with planted faults, and the same mended; both are read from files,
-shown line by line, and exactly these texts are run. First on the processor: the checker walks
-through each model, and one step of training is tried. Then the steps of all that can be trained are
-timed on the device, in shuffled rounds, by the caller's clock until all is done. On a GPU products
-and convolutions may use TF32. Last, both weather programs are trained anew for 60 steps. What one
-has learnt is how much of the differences between stations its forecasts explain (R squared).
+Method: short programs with planted faults, and the same mended; both are read from files, shown
+line by line, and exactly these texts are run. First on the processor: the checker walks through
+each model, and one step of training is tried, with all faults and with each of them alone. Then the
+steps of three programs are timed on the device, in shuffled rounds, by the caller's clock until all
+is done. On a GPU products and convolutions may use TF32. Last, the weather and flower programs are
+trained anew for 60 steps. What one has learnt is how much of the differences its output explains:
+R squared between stations, and between kinds of flowers what D. McFadden made of it (Conditional
+logit analysis of qualitative choice behavior, 1974): how much of the loss of knowing only how many
+there are of each kind is gone.
 
 What it cannot tell: how well the other models learn. Their targets are random.
 
@@ -17,7 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,24 +32,29 @@ from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, devices_of, on_first_device
 from experiments.devices.timing import each_s, enough_in_a_row, warm
 
-from .checker import check, stopped
+from .checker import check, check_loader, stopped
 
-NEXT_WORD, IMAGES, STATIONS = "next_word", "images", "stations"
+NEXT_WORD, IMAGES, STATIONS = TIMED = "next_word", "images", "stations"
+FLOWERS, LEAVES = "flowers", "leaves"
 PLANTED = {
     NEXT_WORD: ("words_odd", "width_odd", "one_short"),
     IMAGES: ("no_comma", "whole_numbers", "channels", "flattened"),
     STATIONS: ("one_dimension", "batch_second", "no_activation"),
+    FLOWERS: ("five_outputs", "sigmoid"),
+    LEAVES: ("ragged", "loader_passed"),
 }
 VERSIONS = (x.BROKEN, x.MENDED)
-TRAIN = "train()"
+LEARNERS = ((STATIONS, VERSIONS), (FLOWERS, (x.BROKEN, *PLANTED[FLOWERS], x.MENDED)))
+TRAIN, STOPS_ALONE = "train()", "stops_alone"
+ERRORS = (RuntimeError, IndexError, TypeError, ValueError)  # torch's, where something does not fit
 LOOKING, LEARNING = 0.1, 0.1  # shares of the time: before the first step is timed, and at the end
 LEARNING_STEPS = 60
 MULTIPLE = 16  # of the number of words
 WORDS, WIDTH, FP32_BYTES = 5008, 512, 4  # as in the mended piece, for the estimates
 LOGITS = 4  # arrays of words × length that a step holds at once, about
 CPU_LENGTH, GPU_LENGTH = 128, 16_384  # the latter assumed, not measured
-CPU_LEARNING_S = 0.02  # a step of both weather programs
-CPU_OTHERS_S, GPU_OTHERS_S = 0.15, 0.01  # of one step of all other pieces, the latter assumed
+CPU_LEARNING_S = 0.02  # a step of all programs that learn
+CPU_OTHERS_S, GPU_OTHERS_S = 0.09, 0.01  # of one step of all other pieces, the latter assumed
 
 
 def _piece(name: str) -> str:
@@ -67,6 +75,7 @@ def pieces() -> tuple[x.Piece, ...]:
 
 
 PIECES = pieces()
+BY_KEY = {each.key: each for each in PIECES}
 
 
 class Params(x.Params):
@@ -78,7 +87,10 @@ class Params(x.Params):
 
 
 class Remarked(x.Row):
-    """A remark of the checker, or PyTorch's own message, on a piece."""
+    """A remark of the checker, or PyTorch's own message, on a piece.
+
+    One on a line is PyTorch's message if all other lines are mended.
+    """
 
     piece: str
     version: str
@@ -98,7 +110,10 @@ class TrainingStep(x.Row):
 
 
 class Learnt(x.Row):
-    """The share of the differences between stations that a trained weather program explains."""
+    """The share of the differences that a trained program explains.
+
+    `version` is also a fault, if all others are mended.
+    """
 
     code: str
     version: str
@@ -119,7 +134,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         bench.check_stop()
         remarks = list(_remarks(device.torch, piece, version, min(CPU_LENGTH, params.length)))
         yield from remarks
-        if not any(each.where == TRAIN for each in remarks):
+        if piece.key in TIMED and not any(each.where == TRAIN for each in remarks):
             arms[piece.key, version] = run_piece(device.torch, piece, version, **settings)["train"]
         yield x.Progress(LOOKING * ((place + 1) / len(codes)))
     with _quiet():
@@ -139,34 +154,49 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             if arm == (NEXT_WORD, x.MENDED):
                 yield from conditions.rows(turn.round)
             yield x.Progress(LOOKING + (1 - LOOKING - LEARNING) * turn.fraction)
-    for version in VERSIONS:
-        yield _learnt(device.torch, version, bench, **settings)
+    for key, versions in LEARNERS:
+        known = (*VERSIONS, *BY_KEY[key].fault_lines().values())
+        for version in (each for each in versions if each in known):
+            yield learnt(device.torch, BY_KEY[key], version, bench, **settings)
 
 
-def _learnt(torch: Any, version: str, bench: x.Bench, **settings: Any) -> Learnt:
-    """Train a weather program anew, and return what it has learnt; 0 is no better than the mean."""
-    (piece,) = (each for each in PIECES if each.key == STATIONS)
+def learnt(torch: Any, piece: x.Piece, version: str, bench: x.Bench, **settings: Any) -> Learnt:
+    """Train a program anew, and return what it has learnt; 0 is no better than the average."""
     names = run_piece(torch, piece, version, **settings)
     with _quiet():
         for _ in range(LEARNING_STEPS):
             bench.check_stop()
             names["train"]()
     with torch.no_grad():
-        warm_then = names["targets"].flatten()
-        off = names["model"](names["inputs"]).flatten() - warm_then
-        unexplained = (off.square().mean() / warm_then.var(correction=0)).item()
+        output, targets = names["model"](names["inputs"]), names["targets"]
+        if targets.is_floating_point():
+            off = output.flatten() - targets.flatten()
+            unexplained = off.square().mean() / targets.var(correction=0)
+        else:
+            shares = targets.bincount() / len(targets)
+            loss = torch.nn.functional.cross_entropy(output, targets)
+            unexplained = loss / -shares.xlogy(shares).sum()
     return Learnt(
-        code=f"{STATIONS}_{version}",
+        code=f"{piece.key}_{version}",
         version=version,
         steps=LEARNING_STEPS,
-        learnt_fraction=max(0.0, 1 - unexplained),
+        learnt_fraction=max(0.0, 1 - unexplained.item()),
     )
 
 
 def run_piece(torch: Any, piece: x.Piece, version: str, **settings: Any) -> dict[str, Any]:
-    """Run a piece's text as it is shown, with these settings; return all names it defines."""
+    """Run a piece's text as it is shown, with these settings; return all names it defines.
+
+    `version` may also be a fault: then all others are mended.
+    """
+    text = piece.text(version)  # mended, unless it is broken
+    if version in piece.faults:
+        (line,) = (number for number, fault in piece.fault_lines().items() if fault == version)
+        lines = text.splitlines()
+        lines[line - 1] = piece.broken.splitlines()[line - 1]
+        text = "\n".join(lines)
     torch.manual_seed(1)
-    exec(compile(piece.text(version), f"{piece.key}_{version}.py", "exec"), settings)
+    exec(compile(text, f"{piece.key}_{version}.py", "exec"), settings)
     return settings
 
 
@@ -175,16 +205,20 @@ def _remarks(torch: Any, piece: x.Piece, version: str, length: int) -> Iterator[
 
     There an error is just an error; on a GPU a wrong target would end the whole process.
     """
-    names = run_piece(torch, piece, version, device=CPU, length=length)
-    found = check(names["model"], names["inputs"], names["targets"])
-    with _quiet():
-        try:
-            names["train"]()
-        except (
-            RuntimeError,
-            IndexError,
-        ) as error:  # from torch when something does not fit
-            found.append(stopped(TRAIN, error))
+    settings = {"device": CPU, "length": length}
+    names = run_piece(torch, piece, version, **settings)
+    fed, error = _tried(names)
+    found = []
+    if loader := names.get("loader"):
+        found = check_loader(loader)
+        _, names["targets"] = next(iter(loader))
+    found += check(names["model"], fed, names["targets"])
+    if error is not None:
+        found.append(stopped(TRAIN, error))
+    for line, fault in piece.fault_lines().items() if version == x.BROKEN else ():
+        _, error = _tried(run_piece(torch, piece, fault, **settings))
+        if error is not None:
+            found.append(replace(stopped(f"line {line}", error), kind=STOPS_ALONE))
     for each in found:
         yield Remarked(
             piece=piece.key,
@@ -193,6 +227,20 @@ def _remarks(torch: Any, piece: x.Piece, version: str, length: int) -> Iterator[
             kind=each.kind,
             detail=each.detail,
         )
+
+
+def _tried(names: Mapping[str, Any]) -> tuple[Any, Exception | None]:
+    """Train once; return what the model was first given, and what stopped it."""
+    given: list[Any] = []
+    hook = names["model"].register_forward_pre_hook(lambda _, fed: given.append(fed[0]))
+    try:
+        with _quiet():
+            names["train"]()
+    except ERRORS as error:
+        return given[0], error
+    finally:
+        hook.remove()
+    return given[0], None
 
 
 def _length(device: Device, wanted: int) -> int:
@@ -214,12 +262,16 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     of = x.spreads_of(tables["steps"], "step_s", "piece", "version")
     limits = ["learning_of_weather_alone", "checker_sees_shapes"]
     limits.append("processor_cares_little" if params.device == CPU else "tf32_is_on")
-    values: dict[str, float] = {"faults_total": sum(len(each.faults) for each in PIECES)}
+    checked = checked_pieces(tables)  # older recordings have fewer
+    values: dict[str, float] = {"faults_total": sum(len(PLANTED[key]) for key in checked)}
     if tables["steps"]:  # then every piece was checked
-        told = [row.version for row in tables["remarks"]]
+        told = [row.version for row in tables["remarks"] if row.kind != STOPS_ALONE]
         values |= {f"remarks_{version}": told.count(version) for version in VERSIONS}
+        alone = len(tables["remarks"]) - len(told)
+        values |= {"faults_that_stop": alone} if alone else {}
     values |= {
-        f"learnt_{row.version}_fraction": row.learnt_fraction for row in tables.get("learnt", ())
+        f"learnt_{row.code.removeprefix(f'{STATIONS}_')}_fraction": row.learnt_fraction
+        for row in tables.get("learnt", ())
     }
     names = {
         (NEXT_WORD, x.BROKEN): "broken_step_s",
@@ -234,6 +286,11 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     shapes, feed = ((of[piece, x.BROKEN], of[piece, x.MENDED]) for piece in (NEXT_WORD, STATIONS))
     compared, unclear = x.ratios({"shapes_gain": shapes, "feed_gain": feed})
     return x.Finding(_message(shapes, feed), values | compared, tuple(limits), unclear)
+
+
+def checked_pieces(tables: x.Tables) -> set[str]:
+    """Return the programs that a run has checked or timed."""
+    return {row.piece for name in ("remarks", "steps") for row in tables[name]}
 
 
 def _message(shapes: tuple[x.Spread, x.Spread], feed: tuple[x.Spread, x.Spread]) -> str:
@@ -272,7 +329,7 @@ def seconds(params: Params) -> float:
         CPU_OTHERS_S if is_cpu else GPU_OTHERS_S
     )
     learning_s = LEARNING_STEPS * (CPU_LEARNING_S if is_cpu else GPU_OTHERS_S)
-    return 0.8 + (params.rounds + 2) * round_s + learning_s
+    return 1.2 + (params.rounds + 2) * round_s + learning_s
 
 
 def memory_bytes(params: Params) -> int:
@@ -299,7 +356,13 @@ EXPERIMENT = x.Experiment(
             about=("where", "kind", "detail"),
         ),
         x.Bars("steps", "steps", "code", "step_s"),
-        x.Bars("learnt", "learnt", "code", "learnt_fraction"),
+        x.Bars(
+            "learnt",
+            "learnt",
+            "code",
+            "learnt_fraction",
+            order=tuple(f"{key}_{version}" for key, versions in LEARNERS for version in versions),
+        ),
     ),
     values=x.values(
         "faults_total",
@@ -312,7 +375,9 @@ EXPERIMENT = x.Experiment(
         "mended_step_stations_s",
         "feed_gain",
         "mended_step_images_s",
+        "faults_that_stop",
         *(f"learnt_{version}_fraction" for version in VERSIONS),
+        *(f"learnt_{FLOWERS}_{version}_fraction" for version in dict(LEARNERS)[FLOWERS]),
     ),
     keys=(
         x.Key("feed_gain", "steps", ("stations_broken", "stations_mended")),

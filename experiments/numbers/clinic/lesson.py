@@ -6,23 +6,30 @@ import math
 
 from experiments import api as x
 
-from .experiment import PIECES, TRAIN
+from .experiment import LEAVES, TRAIN, checked_pieces
 
 FEW, MANY_ROUNDS = 100, 30  # words, rounds
 LEARNT, NOT_LEARNT = 0.5, 0.1  # of the differences between stations
+SURE_BY_SIGMOID = 0.5  # of the differences between three kinds: more is not to be had behind one
 
 
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
     """Return how many programs there are, how many stopped, and what was learnt, rounded down."""
-    found: dict[str, float] = {"programs": len(PIECES), "stopped": len(_stopped(run))}
+    found: dict[str, float] = {
+        "programs": len(checked_pieces(run.tables)),
+        "stopped": len(_stopped(run)),
+    }
     if (learnt := _learnt(run)) is not None:
         found["learnt_at_least_fraction"] = math.floor(100 * learnt[1]) / 100
     return found
 
 
 def programs_that_stop(run: x.LessonRun) -> int | None:
-    """Return the option that says how many stopped; None before all were tried."""
-    return len(_stopped(run)) if run.tables["steps"] else None
+    """Return the option: none, fewer than half, more, all; None before all were tried."""
+    stopped, programs = len(_stopped(run)), len(checked_pieces(run.tables))
+    if not run.tables["steps"]:
+        return None
+    return 3 if stopped == programs else sum((stopped > 0, 2 * stopped >= programs))
 
 
 def single_bar(run: x.LessonRun) -> x.Spot:
@@ -49,7 +56,6 @@ def sizes_cost_nothing(run: x.LessonRun) -> bool:
     return "shapes_gain" in run.values and not shapes_gained(run)
 
 
-on_processor = x.limited("processor_cares_little")  # did no GPU compute?
 nothing_gained = x.found("nothing_gained")  # was no mended program faster?
 
 
@@ -57,6 +63,19 @@ def learns_only_mended(run: x.LessonRun) -> bool:
     """Did the weather program learn, and only once it was mended?"""
     broken, mended = _learnt(run) or (1.0, 0.0)
     return broken <= NOT_LEARNT and mended >= LEARNT
+
+
+def stops_alone(run: x.LessonRun) -> bool:
+    """Was each fault tried alone, and do the leaves stop with theirs?"""
+    return "faults_that_stop" in run.values and LEAVES in _stopped(run)
+
+
+def sigmoid_holds_back(run: x.LessonRun) -> bool:
+    """Did the flowers learn with a sigmoid no more than it allows, and more once mended?"""
+    held, mended = (
+        run.values.get(f"learnt_flowers_{v}_fraction", 0) for v in ("sigmoid", x.MENDED)
+    )
+    return held <= SURE_BY_SIGMOID < mended
 
 
 def learns_no_more(run: x.LessonRun) -> bool:

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from experiments.core.teaching.lesson_run import LessonRun
 from experiments.core.views import BROKEN
-from experiments.numbers.clinic.checker import STOPS
-from experiments.numbers.clinic.experiment import GPU_LENGTH, IMAGES, TRAIN, Params, Remarked
+from experiments.numbers.clinic.checker import NO_MULTIPLE, STOPS
+from experiments.numbers.clinic.experiment import (
+    GPU_LENGTH,
+    IMAGES,
+    LEAVES,
+    PLANTED,
+    TRAIN,
+    Params,
+    Remarked,
+)
 from tests.experiments.machines import machine
 
-USUAL = {"remarks_broken": 13, "faults_total": 10, "shapes_gain": 1.6, "feed_gain": 4.0,
-         "learnt_broken_fraction": 0.0, "learnt_mended_fraction": 0.99}  # fmt: skip
-
-STOPPED = Remarked(piece=IMAGES, version=BROKEN, where=TRAIN, kind=STOPS, detail="")
+USUAL = {"remarks_broken": 19, "faults_total": 14, "faults_that_stop": 6, "shapes_gain": 1.6,
+         "feed_gain": 4.0, "learnt_broken_fraction": 0.0, "learnt_mended_fraction": 0.99,
+         "learnt_flowers_sigmoid_fraction": 0.36, "learnt_flowers_mended_fraction": 0.85,
+         }  # fmt: skip
 
 
 def made(
@@ -23,13 +31,24 @@ def made(
 ) -> LessonRun:
     return LessonRun(
         params=params or Params(device="cuda:0", length=GPU_LENGTH),
-        tables={"remarks": [STOPPED], "steps": []},
+        tables={"remarks": remarks(), "steps": []},
         machine=machine(gpus=1),
         message=message,
         values=USUAL | values,
         limits=limits,
         unclear=unclear,
     )
+
+
+def remarks(*stopping: str) -> list[Remarked]:
+    """Return a remark on each program, and that these stop; by default pictures and leaves."""
+    return [
+        Remarked(piece=piece, version=BROKEN, where=where, kind=kind, detail="")
+        for pieces, where, kind in (
+            (PLANTED, "inputs", NO_MULTIPLE), (stopping or (IMAGES, LEAVES), TRAIN, STOPS),
+        )
+        for piece in pieces
+    ]  # fmt: skip
 
 
 RUNS = {

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -9,8 +10,11 @@ from msgspec.structs import replace
 from experiments.api import CANNOT_TELL
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
+from experiments.core.teaching.lesson_run import lesson_run
 from experiments.devices.device import Device
+from experiments.engine.recording import sent
 from experiments.numbers.amp import experiment as amp
+from experiments.numbers.amp import lesson, start
 from experiments.numbers.amp import training as amp_training
 from experiments.numbers.amp.experiment import (
     EXPERIMENT,
@@ -376,3 +380,50 @@ def test_what_a_scale_is_for_is_told_by_a_weight_of_one():
 
     assert losses[-1] < 0.8 * losses[0]
     assert amp_training.precision_of(UNSCALED) == FP16
+
+
+# --- the exercise -------------------------------------------------------------------------------
+
+BARE = """\
+        (loss * self._weight).backward()
+        self._optimiser.step()
+"""
+BY_HAND = """\
+        (loss * self._weight * 2.0**36).backward()
+        for each in self._net.parameters():
+            each.grad /= 2.0**36
+        self._optimiser.step()
+"""
+BY_TORCH = """\
+        made = torch.amp.GradScaler(self._device.kind, init_scale=2.0**36)
+        scaler = self.__dict__.setdefault("own", made)
+        scaler.scale(loss * self._weight).backward()
+        scaler.step(self._optimiser)
+        scaler.update()
+"""
+NOT_DIVIDED = BARE.replace("self._weight", "self._weight * 2.0**36")
+
+
+@pytest.mark.parametrize(
+    ("loop", "weight", "is_reached"),
+    [
+        (BARE, 1e-6, False),
+        (BARE, 1.0, False),  # learns, and needs no scaler
+        (NOT_DIVIDED, 1e-6, False),
+        (BY_HAND, 1e-6, True),
+        (BY_TORCH, 1e-6, True),
+    ],
+)
+def test_the_exercise_is_done_on_a_processor_by_who_writes_the_scaler(
+    monkeypatch, loop, weight, is_reached
+):
+    begun = Path(start.__file__).read_text(encoding="utf-8")
+    names = {"__name__": start.__name__}
+    assert BARE in begun
+    exec(begun.replace(BARE, loop), names)
+    monkeypatch.setattr(amp, "Learner", names["Learner"])
+    params = Params(width=16, batch=32, steps=40, rounds=1, most_s=10, loss_weight=weight)
+    tables = in_tables(EXPERIMENT, measure(params, Bench(machine())))
+    run = lesson_run(params, tables, machine(), sent(analyse(params, tables, machine())))
+
+    assert lesson.own_scaler(run) is is_reached

@@ -4,17 +4,22 @@ import pytest
 
 from experiments.numbers.clinic.checker import (
     INPUTS,
+    LOADER,
     MISFIT,
     NO_ACTIVATION,
     NO_MULTIPLE,
     NO_TENSOR,
     NOT_BATCH_FIRST,
+    RAGGED,
+    SPARE_OUTPUTS,
+    SQUASHED,
     STOPS,
     TARGET_RANGE,
     TARGET_SHAPE,
     TARGETS,
     WRONG_NUMBERS,
     check,
+    check_loader,
 )
 
 torch = pytest.importorskip("torch")
@@ -36,8 +41,8 @@ def test_a_model_without_faults_is_left_alone():
 
 
 def test_sizes_that_somebody_chose_are_multiples_of_eight_or_as_wanted():
-    model = nn.Sequential(nn.Linear(3, 24), nn.ReLU(), nn.Linear(24, 7))
-    inputs, targets = torch.rand(33, 3), of_kinds(33, 7)  # 3 is what the data have
+    model = nn.Sequential(nn.Linear(3, 24), nn.ReLU(), nn.Linear(24, 9))
+    inputs, targets = torch.rand(33, 3), of_kinds(33, 9)  # 3 is what the data have
 
     assert told(model, inputs, targets) == [(NO_MULTIPLE, INPUTS), (NO_MULTIPLE, "2 Linear")]
     assert (NO_MULTIPLE, "0 Linear") in told(model, inputs, targets, multiple=16)
@@ -45,6 +50,40 @@ def test_sizes_that_somebody_chose_are_multiples_of_eight_or_as_wanted():
 
 def test_a_single_output_is_what_it_is():
     assert told(nn.Linear(8, 1), torch.rand(8, 8), torch.rand(8, 1)) == []
+
+
+def test_a_few_outputs_may_be_as_many_as_there_are_kinds_and_no_more():
+    few = {count: nn.Sequential(nn.Linear(8, count)) for count in (3, 8)}
+    inputs, targets = torch.rand(80, 8), of_kinds(80, 3)
+
+    assert told(few[3], inputs, targets) == []
+    assert told(few[8], inputs, targets) == [(SPARE_OUTPUTS, TARGETS)]
+    assert told(few[8], inputs[:72], targets[:72]) == []  # a kind may be rare
+
+
+@pytest.mark.parametrize("last", [nn.Sigmoid(), nn.Softmax(1)])
+def test_probabilities_are_no_outputs_for_cross_entropy(last):
+    model = nn.Sequential(nn.Linear(8, 8), last)
+    where = f"1 {type(last).__name__}"
+
+    assert told(model, torch.rand(8, 8), of_kinds(8)) == [(SQUASHED, where)]
+    assert told(model, torch.rand(8, 8), torch.rand(8, 8)) == []  # for another loss
+    assert told(nn.Sequential(nn.Sigmoid(), nn.Linear(8, 8)), torch.rand(8, 8), of_kinds(8)) == []
+
+
+def loader_of(count, **more):
+    data = torch.utils.data.TensorDataset(torch.rand(count, 8), of_kinds(count))
+    return torch.utils.data.DataLoader(data, batch_size=32, **more)
+
+
+def test_a_loader_is_no_batch_and_its_last_one_may_be_short():
+    model = nn.Linear(8, 8)
+
+    assert told(model, loader_of(64), of_kinds(32)) == [(NO_TENSOR, INPUTS)]
+    assert [(each.kind, each.where, each.detail) for each in check_loader(loader_of(65))] == [
+        (RAGGED, LOADER, "1 < 32")
+    ]
+    assert check_loader(loader_of(64)) == check_loader(loader_of(65, drop_last=True)) == []
 
 
 def test_all_that_does_not_fit_is_named_not_only_the_first():

@@ -6,9 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from experiments.core.teaching.motion import Count, Hold, Travel
+from experiments.core.views import BROKEN
 from experiments.numbers.amp import lesson as amp
 from experiments.numbers.amp.experiment import Scale
 from experiments.numbers.clinic import lesson as clinic
+from experiments.numbers.clinic.experiment import IMAGES, PLANTED, TIMED, TRAIN, TrainingStep
 from experiments.numbers.compile import lesson
 from experiments.numbers.compile.experiment import Params
 from tests.cases import in_one
@@ -113,6 +115,23 @@ def test_what_was_learnt_is_not_rounded_up(learnt, at_least):
     assert clinic.numbers(run, None)["learnt_at_least_fraction"] == pytest.approx(at_least)
 
 
+@pytest.mark.parametrize(("stopping", "option"), [(2, 1), (3, 2), (5, 3)])
+def test_the_right_option_is_the_share_of_the_programs_that_stop(stopping, option):
+    """A recording of the first three programs, of which one stops, gives the usual answer too."""
+    run = lessons_of_clinic.made("both_gain")
+    steps = [TrainingStep(code="", piece=IMAGES, version=BROKEN, repeat=0, step_s=1.0)]
+    stop = lessons_of_clinic.remarks(*[*PLANTED][:stopping])
+    of_three = [row for row in lessons_of_clinic.remarks(IMAGES) if row.piece in TIMED]
+
+    def right(remarks):
+        return clinic.programs_that_stop(replace(run, tables={"remarks": remarks, "steps": steps}))
+
+    assert right(stop) == option
+    assert right([row for row in stop if row.where != TRAIN]) == 0
+    assert right(of_three) == right(lessons_of_clinic.remarks()) == 1
+    assert clinic.programs_that_stop(run) is None  # no step has been timed
+
+
 @pytest.mark.parametrize(
     ("message", "is_said"),
     [("feed_gains", True), ("feed_gains_shapes_unclear", True), ("both_gain", False)],
@@ -160,6 +179,8 @@ def test_fp16_learns_by_ones_own_scaler_where_torchs_is_at_rest():
     lost = [row for row in unlearned.tables["losses"] if row.arm != "fp16"]
     lost += [replace(row, arm="fp16") for row in lost if row.arm == "fp16_unscaled"]
     assert not amp.own_scaler(replace(unlearned, tables={**unlearned.tables, "losses": lost}))
+    needless = replace(learners.ON_GPU, loss_weight=1.0)
+    assert not amp.own_scaler(learners.modelled(needless, own=True))  # no scaler learns that, too
 
 
 @in_one(

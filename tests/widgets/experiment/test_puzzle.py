@@ -4,6 +4,7 @@ import itertools
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
@@ -54,6 +55,23 @@ def heard(monkeypatch) -> list[str]:
         "widgets.experiment.puzzle.announce", lambda _widget, text: said.append(text)
     )
     return said
+
+
+@pytest.mark.parametrize("changed", ["# mine\n", ""])
+def test_a_program_that_was_changed_names_no_line_sound(qtbot, look, changed):
+    piece = PIECES[1]
+    mine = replace(piece, broken=changed + piece.mended)
+    puzzle = Puzzle(EXPERIMENT, replace(VIEW, pieces=(mine, *PIECES[2:])), ENGLISH, look)
+    qtbot.addWidget(puzzle)
+    for version in (BROKEN, MENDED):
+        puzzle.show_version(version)
+        puzzle.choose(2)
+        shown = [line(puzzle, n) for n in range(1, puzzle.lines.model().rowCount() + 1)]
+        assert "\n".join(each.text for each in shown) == mine.text(version).strip()
+        assert {each.mark for each in shown} == {Mark.NONE}
+    puzzle.show_version(BROKEN)
+    said = [each.text() for each in puzzle.findChildren(QLabel)]
+    assert ENGLISH.say("puzzle.changed_program") in said
 
 
 def line(puzzle: Puzzle, number: int) -> Line:
