@@ -73,8 +73,9 @@ def test_a_prediction_is_held_against_the_run(answering):
     said = answering(["20", "2"], *QUICK)
 
     assert said.code == 0
-    assert "How many times longer does the shuffled order take" in said.out
-    explain = Catalogue().lesson(Catalogue().load("burst-random")).words.explain
+    lesson = Catalogue().lesson(Catalogue().load("burst-random"))
+    assert lesson.words.predict.ask in " ".join(said.out.split())
+    explain = lesson.words.explain
     out = " ".join(said.out.split())
     # These arrays stay in a cache. Beside other load the run cannot tell.
     cached = next(each.headline for each in explain.branches if each.when == "in_cache")

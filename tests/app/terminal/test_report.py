@@ -75,7 +75,7 @@ def test_a_value_that_nobody_named_is_called_by_its_key():
 
 
 def test_a_long_remark_goes_on_below_its_own_first_word(told):
-    lines = [line.rstrip() for line in told(ladder(), width=60).splitlines()]
+    lines = [line.rstrip() for line in told(ladder(), width=40).splitlines()]
     (first,) = (number for number, line in enumerate(lines) if line.startswith("· Each read looks"))
 
     assert lines[first + 1].startswith("  ")
