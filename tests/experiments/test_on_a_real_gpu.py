@@ -6,8 +6,11 @@ import gzip
 import re
 
 import msgspec
+import pytest
 from msgspec.structs import replace
 
+from experiments.checkup.result import Word
+from experiments.checkup.result import read as checkup
 from experiments.core.catalogue import Catalogue
 from experiments.engine.recording import read
 from tests import ROOT
@@ -122,3 +125,12 @@ def test_what_is_kept_of_these_machines_names_neither_them_nor_their_owner():
         data = path.read_bytes()
         text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
         assert not re.search(r'GPU-[0-9a-f]{8}|/home/|/root/|/Users/|"serial":', text), path
+
+
+@pytest.mark.parametrize("card", ["h100", "h200"])
+def test_the_checkup_of_a_sound_server_found_no_fault(card):
+    words = [
+        row.word for row in checkup(RECORDED / card / "gpu-server.coreopsis-checkup.json").rows
+    ]
+    assert not {Word.PROBLEM, Word.LOOK} & {*words}
+    assert Word.FINE in words
