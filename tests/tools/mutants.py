@@ -197,7 +197,11 @@ def _failed(arguments: list[str], breaks: Mapping[int, str]) -> list[str]:
 
 def _failing(arguments: list[str]) -> list[str]:
     command = [sys.executable, "-m", "pytest", "-v", "--tb=no", "-rfE", "-p", "no:cacheprovider"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen"}
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT),
+        "QT_QPA_PLATFORM": "offscreen",
+        "PYTHONDONTWRITEBYTECODE": "1",  # a break that is undone within a second would stay
+    }
     try:
         done = subprocess.run(
             [*command, *arguments],
@@ -222,8 +226,11 @@ def _failing(arguments: list[str]) -> list[str]:
     ):
         if found := re.findall(pattern, done.stdout, re.MULTILINE):
             return [*dict.fromkeys(found)]
-    if begun := re.findall(r"^(tests/\S+?::[^\n]*?) *$(?<!%\])", done.stdout, re.MULTILINE):
-        return [str(begun[-1])]  # it hung: the process was ended
+    begun = re.findall(
+        r"^(tests/\S+?::[^\n]*?)(?: Fatal Python error.*)? *$(?<!%\])", done.stdout, re.MULTILINE
+    )
+    if begun:
+        return [str(begun[-1])]  # it hung or crashed: the process was ended
     return ["? " + done.stdout.strip()[-200:].replace("\n", " | ")]
 
 

@@ -155,7 +155,7 @@ class _Walk:
                 self._remark(TARGET_SHAPE, TARGETS, f"{_shape(targets)} ≠ {_shape(output)}")
         elif output.dim() == targets.dim() + 1:  # which of so many kinds
             if squashed_by := getattr(output, "squashed_by", None):
-                self._remark(SQUASHED, squashed_by, "0 … 1")
+                self._remark(SQUASHED, squashed_by, "0 to 1")
             least, most, last = int(targets.min()), int(targets.max()), output.shape[1] - 1
             if least < 0 or most > last:
                 detail = f"{most} > {last}" if most > last else f"{least} < 0"

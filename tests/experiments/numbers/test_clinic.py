@@ -58,7 +58,7 @@ NAMED = {
     },
     FLOWERS: {
         14: {(checker.NO_MULTIPLE, "5"), (checker.SPARE_OUTPUTS, "5 > 3")},
-        15: {(checker.SQUASHED, "0 … 1")},
+        15: {(checker.SQUASHED, "0 to 1")},
     },
     LEAVES: {
         10: {(checker.RAGGED, "1 < 32")},
