@@ -67,10 +67,11 @@ def more_add_nothing(run: x.LessonRun) -> bool:
 
 
 def add_less(run: x.LessonRun) -> bool:
-    """Do the fewest workers at top speed deliver clearly less than each by itself would?"""
-    told = numbers(run, None)
+    """Does each worker at top speed deliver so much less that enough of the first are too few?"""
+    told, needed = numbers(run, None), run.values.get("needed_workers", 0.0)
     top = told.get("top_workers", 0)
-    return top > 1 and told.get("delivered_over_one", top) < CLEARLY_LESS * top
+    share = told.get("delivered_over_one", top) / max(1, top)  # of what the first delivers
+    return share < CLEARLY_LESS and share * told.get("enough_workers", 0) < needed
 
 
 def one_is_enough(run: x.LessonRun) -> bool:
@@ -104,7 +105,9 @@ def motion(run: x.LessonRun, pointed: x.Pointed | None) -> x.Motion | None:
         _scene(title, n, every_s[n], learn_s[n]) for title, n in (("one", 1), ("more", several))
     ]
     end_s = max(event.end_s for scene in scenes for event in scene.events)
-    said = {"decoding": 0.0, "waiting": every_s[1] + learn_s[1]}
+    said = {"decoding": 0.0}
+    if learn_s[1] < every_s[1]:
+        said["waiting"] = every_s[1] + learn_s[1]
     return x.Motion(
         scenes=tuple(scenes),
         duration_s=end_s,

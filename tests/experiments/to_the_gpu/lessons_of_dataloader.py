@@ -68,6 +68,7 @@ RUNS = {
     "too_few": modelled(Params(device=GPU, width=16, most_workers=16)),
     "few_cores": modelled(Params(device=GPU, width=32, most_workers=16), cores=4),
     "each_adds_less": modelled(Params(device=GPU, width=32, most_workers=16), adds=0.5),
+    "two_keep_up": modelled(Params(device=GPU, width=216, most_workers=4), adds=0.7),
     "on_a_processor": modelled(Params(most_workers=4, width=2), cores=4),
     "wide_on_a_processor": modelled(Params(most_workers=4, width=64), cores=4),
     **{goal: modelled(params) for goal, params in REACHING.items()},

@@ -41,6 +41,7 @@ def test_nothing_is_right_where_it_is_unknown_how_many_are_enough():
         ("too_few", {"still_waits", "most_were_tried"}),
         ("few_cores", {"still_waits", "more_add_nothing"}),
         ("each_adds_less", {"still_waits", "most_were_tried", "add_less"}),
+        ("two_keep_up", set()),  # though the second adds less
         ("on_a_processor", {"cores_are_shared"}),
     ],
 )
@@ -66,6 +67,15 @@ def test_a_network_is_fed_all_the_same_where_it_is_slow_and_pictures_are_too(par
     params = replace(params, device=loaders.GPU, most_workers=16)
 
     assert not dataloader.fed_all_the_same(loaders.modelled(params))
+
+
+def test_the_network_is_said_to_wait_only_where_one_worker_is_too_few():
+    said = [
+        {say.text for say in dataloader.motion(loaders.RUNS[name], None).says}
+        for name in ("usual", "one_is_enough")
+    ]
+
+    assert said == [{"decoding", "waiting"}, {"decoding"}]
 
 
 @pytest.mark.parametrize(("at", "workers"), [(None, 16), (3.9, 4)])
