@@ -55,6 +55,7 @@ def test_coming_near_the_longest_part_takes_more_pieces_and_more_data(changed, i
     ("changed", "is_reached"),
     [
         ({"compute_per_copy": 3.0}, True),
+        ({"compute_per_copy": 4.0}, False),  # what the page offers to try next
         ({"compute_per_copy": 1.0}, False),  # a third part is idle
         ({"compute_per_copy": 20.0}, False),  # hardly anything to hide
         ({"compute_per_copy": 3.0, "streams": 2}, False),  # more were not tried
