@@ -70,7 +70,9 @@ def add_less(run: x.LessonRun) -> bool:
     """Does each worker at top speed deliver so much less that enough of the first are too few?"""
     told, needed = numbers(run, None), run.values.get("needed_workers", 0.0)
     top = told.get("top_workers", 0)
-    share = told.get("delivered_over_one", top) / max(1, top)  # of what the first delivers
+    if top <= 1 or "delivered_over_one" not in told:
+        return False
+    share = told["delivered_over_one"] / top  # of what the first delivers
     return share < CLEARLY_LESS and share * told.get("enough_workers", 0) < needed
 
 
