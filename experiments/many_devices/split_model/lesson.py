@@ -11,6 +11,7 @@ from .experiment import chosen
 from .ways import CHANNELS, DATA, LAYERS, ONE
 
 HELD_BACK = (LAYERS,)
+SHARED = (DATA, LAYERS, CHANNELS)  # in the order of the answers
 ALIKE = 1.1  # times the quickest step
 BEYOND = 0.05  # of a step: so much more than the bubble is worth a word
 HARDLY_IDLE = 0.2  # of a step
@@ -23,25 +24,27 @@ take_turns = x.limited("more_threads_than_cores")
 
 
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
-    """Return the micro-batches, and how much longer than another a device computes by layers."""
+    """Return the micro-batches, how unequally devices compute by layers, what the quickest send."""
     found: dict[str, float] = {"micro_batches": chosen(run.params)}
     busy_s = [sum(b - a for a, b in slices) for slices in _lanes(run, LAYERS).values()]
     if len(busy_s) > 1 and min(busy_s) > 0:
         found["stage_over_stage"] = max(busy_s) / min(busy_s)
+    if (place := quickest_way(run)) is not None and place < len(SHARED):
+        name = f"{SHARED[place]}_moved_bytes"
+        found |= {"quickest_moved_bytes": run.values[name]} if name in run.values else {}
     return found
 
 
 def quickest_way(run: x.LessonRun) -> int | None:
     """Return the option of the way clearly quickest, or of all alike; None where it is unclear."""
-    ways = (DATA, LAYERS, CHANNELS)
-    times = [run.values.get(f"{way}_step_s", 0.0) for way in ways]
+    times = [run.values.get(f"{way}_step_s", 0.0) for way in SHARED]
     if other_results(run) or not all(times):
         return None
     if max(times) <= ALIKE * min(times):
-        return len(ways)
+        return len(SHARED)
     first = times.index(min(times))
-    others = (way for way in ways if way != ways[first])
-    return first if all(_beats(run, ways[first], way) for way in others) else None
+    others = (way for way in SHARED if way != SHARED[first])
+    return first if all(_beats(run, SHARED[first], way) for way in others) else None
 
 
 def longest_pause(run: x.LessonRun) -> x.Spot:
@@ -60,9 +63,10 @@ def data_is_quickest(run: x.LessonRun) -> bool:
     return quickest_way(run) == 0
 
 
-def layers_are_quickest(run: x.LessonRun) -> bool:
-    """Was the step quickest that shared the layers?"""
-    return quickest_way(run) == 1
+def data_sends_more(run: x.LessonRun) -> bool:
+    """Was another way quickest, and sent fewer bytes than sharing the data?"""
+    sent = numbers(run, None).get("quickest_moved_bytes")
+    return sent is not None and sent < run.values.get("data_moved_bytes", 0.0)
 
 
 def idle_beyond_bubble(run: x.LessonRun) -> bool:

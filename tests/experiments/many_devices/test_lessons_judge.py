@@ -91,6 +91,7 @@ def test_the_quickest_way_is_the_answer_if_it_is_clear(times, right):
     run = replace(run, values=run.values | values, tables={**run.tables, "steps": steps})
 
     assert split_model.quickest_way(run) == right
+    assert split_model.data_sends_more(run) is (right == 1)  # by channels still more is sent
     assert split_model.quickest_way(replace(run, message="other_results")) is None
 
 
