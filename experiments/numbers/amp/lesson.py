@@ -14,8 +14,7 @@ from .judging import breaks_unscaled, keeps_up, losses_of
 from .training import GROWTH_STEPS, UNSCALED
 
 HELD_BACK = (UNSCALED,)
-LARGEST = 65504.0  # in fp16; source: IEEE 754-2019, binary16
-VANISHES = 2.0**-25  # half the smallest number of fp16; this and less is rounded to zero
+LARGEST, SMALLEST = 65504.0, 2.0**-24  # in fp16; source: IEEE 754-2019, binary16
 LEAVES, LEFT = 0.01, 0.2  # of the first loss: from where to where a line parts from the others
 CLEARLY = 1.1  # times
 FLAT = 0.05  # of the first loss: so little has it changed
@@ -84,8 +83,8 @@ faster = x.found("faster", "faster_and_breaks")  # were they faster?
 
 
 def tiny_gradients(run: x.LessonRun) -> bool:
-    """Does the scaler's first good step show that fp16 alone rounds every gradient to zero?"""
-    return breaks(run) and numbers(run, None).get("most_gradient", LARGEST) <= VANISHES
+    """Does the scaler's first good step show that no gradient was above fp16's smallest number?"""
+    return breaks(run) and numbers(run, None).get("most_gradient", LARGEST) <= SMALLEST
 
 
 def units_gain(run: x.LessonRun) -> bool:

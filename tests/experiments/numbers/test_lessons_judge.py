@@ -158,25 +158,18 @@ def test_the_line_that_stays_behind_leaves_where_the_others_begin_to_fall():
 
 
 @in_one(
-    ("powers", "most", "is_zero"),
-    [
-        ([41, 41, 42], 65504 / 2**41, True),
-        ([41, 40, 40], 65504 / 2**40, False),  # more than half of the smallest number is rounded up
-        ([41, 40, 39], None, False),
-    ],
+    ("powers", "most"),
+    [([41, 41, 42], 65504 / 2**41), ([41, 40, 40], 65504 / 2**40), ([41, 40, 39], None)],
 )
-def test_no_gradient_was_larger_than_what_the_first_good_step_leaves_room_for(
-    powers, most, is_zero
-):
+def test_no_gradient_was_larger_than_what_the_first_good_step_leaves_room_for(powers, most):
     rows = [
         Scale(step=n, power=power, is_skipped=n > 0 and power < powers[n - 1])
         for n, power in enumerate(powers)
     ]
     run = learners.RUNS["usual"]
-    run = replace(run, tables={**run.tables, "scales": rows})
+    found = amp.numbers(replace(run, tables={**run.tables, "scales": rows}), None)
 
-    assert amp.numbers(run, None).get("most_gradient") == most
-    assert amp.tiny_gradients(run) is is_zero
+    assert found.get("most_gradient") == most
 
 
 def test_fp16_learns_by_ones_own_scaler_where_torchs_is_at_rest():
