@@ -34,9 +34,11 @@ def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
 
 def option_by_size(run: x.LessonRun) -> int | None:
     """Return the answer by the rows from which the GPU wins; None where that is unknown."""
+    if no_gpu(run):
+        return None
     win_size = numbers(run, None).get("win_size")
     if win_size is None:
-        return 3 if run.message in ("gpu_never_wins", "cores_alone") else None
+        return 3 if run.message == "gpu_never_wins" else None
     return sum(win_size > most for most in (SMALLEST, THOUSAND))
 
 
