@@ -108,7 +108,8 @@ class _Sheet:
             if guess.sure in (1, 2, 3):
                 facts.append((say("lesson.how_sure"), say(f"lesson.sure_{guess.sure}")))
         if self._has_answers and self._found is not None and self.gaps():
-            facts.append((say("worksheet.measured"), lesson.told_right(self._found)))
+            right = lesson.told_right(self._found)
+            facts += [(say("worksheet.measured"), right)] if right else []
         if facts:
             yield Facts(tuple(facts))
 

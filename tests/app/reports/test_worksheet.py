@@ -15,7 +15,7 @@ from app.reports.worksheet import LEAVES, can_tell, worksheet
 from app.runs.run_notes import RunNotes, notes_path
 from experiments.core.judging.trust import Trust
 from experiments.core.teaching.lesson_run import Guess
-from experiments.core.teaching.lessons import GAP, MOST_GAPS
+from experiments.core.teaching.lessons import GAP, MOST_GAPS, Taught
 from tests.app.recordings import CATALOGUE, ladder, threads
 from tests.app.reports.made import WORDS
 
@@ -75,6 +75,14 @@ def test_a_sheet_asks_and_its_answer_sheet_says_it(tmp_path):
         assert OWN in said(document)
     assert WORDS.say("worksheet.measured") in str(answered.parts)
     assert WORDS.say("worksheet.measured") not in str(asked.parts)
+
+
+def test_what_was_measured_is_left_out_where_it_is_unknown(tmp_path, monkeypatch):
+    monkeypatch.setattr(Taught, "told_right", lambda *_given: "")
+
+    document = sheet(tmp_path, threads(), ANSWERS)
+    assert can_tell(document, WORDS)
+    assert WORDS.say("worksheet.measured") not in str(document.parts)
 
 
 def test_without_a_guess_and_words_there_is_room_for_them(tmp_path):
