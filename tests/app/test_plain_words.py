@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import pytest
 
+from tests import ROOT
 from tests.tools import plain_words
 from tests.tools.plain_words import broken, main
 
 
 def test_every_text_is_plain(capsys):
     assert main([]) == 0, capsys.readouterr().out
+
+
+def test_too_many_words_are_noticed(monkeypatch, capsys):
+    page = str(ROOT / "README.md")
+    assert main([page]) == 0, capsys.readouterr().out
+    monkeypatch.setattr(plain_words, "MOST_WORDS", 1)
+    assert main([page]) == 1
 
 
 @pytest.mark.parametrize(

@@ -42,10 +42,6 @@ EXPERIMENTS = {experiment.id: experiment for experiment in Catalogue((*SHELVES, 
 
 CHECKUP_NAMES = {*Stage, *Word, *Source, *typing.get_args(Refusal), *typing.get_args(Kind)}
 
-# Experiments whose words still do.
-SAID_TWICE = {"amp", "crossover", "data_parallel", "dataloader", "logging", "pinned", "smt",
-              "split_model"}  # fmt: skip
-
 # Sentences whose values come from elsewhere than the line that names them.
 GIVEN = {
     "problems.machine_busy": {"experiment", "since"},  # what the holder of the lock says
@@ -106,7 +102,7 @@ def is_said(key: str) -> bool:
         case "notes" | "because" | "stands" | "badges" | "preflight":
             known = {name, key, name.removesuffix("_why"), name.removeprefix("disturbed.")}
             return bool(known & constants())
-        case "collage" | "worksheet" if name.startswith("sheet."):
+        case "collage" | "worksheet" | "shared" if name.startswith("sheet."):
             last = name.rpartition(".")[2]
             return (
                 bool({f".{last}", last.removesuffix("_help")} & constants()) or key in constants()
@@ -230,7 +226,7 @@ def test_no_section_says_a_text_twice():
     assert [
         f"{path.parent.name}: {place}"
         for path in words_files()
-        if path.name != LESSON and path.parent.name not in SAID_TWICE
+        if path.name != LESSON
         for place in said_twice(path)
     ] == []
 
@@ -239,7 +235,8 @@ def said_twice(path: Path) -> Iterator[str]:
     """Yield the places of texts of three words or more that stand in their section already."""
     seen: set[tuple[str, str]] = set()
     for place, text in texts(path):
-        said_there = (place.rpartition(".")[0], text)
+        section = place.partition(" ")[2].rpartition(".")[0]  # after file and line
+        said_there = (section, text)
         if said_there in seen and len(text.split()) >= 3:
             yield place
         seen.add(said_there)

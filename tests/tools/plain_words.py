@@ -1,8 +1,9 @@
 """Names texts that are not plain, and counts the words of the program.
 
-`python -m tests.tools.plain_words [FILE...]` names place, rule and text of each hit, and ends with
-1 if there is any. It reads the texts of the program and of its experiments and lessons, the pages
-(README and others), and first lines of docstrings. `make lint` runs it over all of them.
+`python -m tests.tools.plain_words [FILE...]` names place, rule and text of each hit. It ends with 1
+if there is any, or if the program's texts have more than `MOST_WORDS` words. It reads the texts of
+the program and of its experiments and lessons, the pages (README and others), and first lines of
+docstrings. `make lint` runs it over all of them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 from tests import ROOT
 
+MOST_WORDS = 66_000  # of the program's texts
 MOST_FINDING, MOST_SENTENCE = 40, 20  # words of a finding; of any sentence, values counted as one
 NOT_SAID = {
     "a statement begins with a question word": (
@@ -99,15 +101,16 @@ def found(paths: Sequence[Path]) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Name what breaks a rule; return 1 if there is any."""
+    """Name what breaks a rule; return 1 if there is any, or too many words."""
     words = words_files()
     code = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
     asked = [Path(each).resolve() for each in arguments]
     hits = list(found(asked or [*words, *(ROOT / name for name in PAGES), *code]))
     sys.stdout.writelines(f"{each}\n" for each in hits)
     count = sum(len(text.split()) for path in words for _, text in texts(path))
-    sys.stdout.write(f"{len(hits)} hits; the program's texts have {count} words.\n")
-    return 1 if hits else 0
+    said = f"{len(hits)} hits; the program's texts have {count} words, at most {MOST_WORDS}.\n"
+    sys.stdout.write(said)
+    return 1 if hits or count > MOST_WORDS else 0
 
 
 if __name__ == "__main__":

@@ -192,7 +192,6 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if not sizes:
         only_pageable = bool(copies) and not any(row.way.startswith(PINNED) for row in copies)
         if only_pageable and "pageable_to_gpu_bytes_per_s" in values:
-            limits.append("cannot_pin")
             return x.Finding("pageable_alone", values, tuple(limits))
         return x.Finding("in_part", values, tuple(limits))
     small, large = sizes[0], sizes[-1]
