@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 
 from experiments.core.problems import UserError
+
+# Of a test that names what Linux and macOS have: paths, commands, signals, their own libraries.
+not_on_windows = pytest.mark.skipif(sys.platform == "win32", reason="holds what POSIX has")
 
 
 def in_one(

@@ -17,7 +17,8 @@ from typing import IO
 
 from machine.record import Record
 from machine.system import scratch
-from machine.system.kill import kill_group
+from machine.system.kill import kill, kill_group
+from machine.system.processes import family
 
 _GRACE_S = 2.0  # for a killed process to end; after that it is abandoned
 _MOST_BYTES = 2**20  # of output that is kept, the newest; also of one line
@@ -148,10 +149,11 @@ def _wait(process: subprocess.Popen[bytes], end_s: float, stop: threading.Event)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process, on POSIX with its children."""
+    """Kill the process with its children, of which one could hold its pipes open."""
     if os.name == "posix":
         kill_group(process.pid)
     else:
-        process.kill()
+        for pid in family(process.pid):
+            kill(pid)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(_GRACE_S)

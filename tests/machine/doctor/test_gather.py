@@ -8,6 +8,7 @@ import pytest
 from machine.doctor.diagnosis import diagnose
 from machine.doctor.evidence import Nvml, NvmlDevice, Torch, Vendor
 from machine.doctor.gather import gather
+from tests.cases import not_on_windows
 from tests.machine.doctor.buses import geforce, load, plug
 
 ANSWERED = Nvml(code=0)
@@ -205,6 +206,7 @@ def test_a_container_does_not_show_the_processes_of_its_host(tree, look):
     assert look().has_fabric_manager is None
 
 
+@not_on_windows
 def test_this_machine_is_gathered():
     evidence = gather(probe=lambda python: Torch(python=python))
 

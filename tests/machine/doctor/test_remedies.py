@@ -16,7 +16,7 @@ from machine.doctor.remedies import (
     start_fabric_manager,
 )
 from machine.doctor.torch_remedies import install_torch, quoted, reinstall_torch, uninstall_torch
-from tests.cases import in_one
+from tests.cases import in_one, not_on_windows
 from tests.machine.doctor.made import (
     amd,
     around,
@@ -93,6 +93,7 @@ def test_the_build_suits_the_python(version, index):
         ),
     ],
 )
+@not_on_windows
 def test_packages_come_the_way_they_came_before(torch, command):
     assert install_torch(having(torch=torch), Vendor.APPLE) == (command,)
 
@@ -107,6 +108,7 @@ def test_conda_brings_its_own():
     assert reinstall_torch(conda) == ("conda install --force-reinstall pytorch",)
 
 
+@not_on_windows
 def test_conda_brings_it_into_the_environment_that_was_examined():
     prefix = "/home/ada/my envs/thesis"
     conda = replace(TORCH, installer="conda", prefix=prefix, file=f"{prefix}/torch.py")

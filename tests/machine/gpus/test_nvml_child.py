@@ -10,6 +10,7 @@ import pytest
 
 from machine.gpus import nvml_child
 from tests import ROOT
+from tests.cases import not_on_windows
 from tests.machine import nvml_library
 
 # The program as users start it, with less patience.
@@ -116,6 +117,7 @@ def test_without_the_library_no_process_is_started(monkeypatch, tmp_path):
     assert inspect().cpu
 
 
+@not_on_windows
 def test_the_library_is_found_where_the_loader_looks(monkeypatch, tmp_path):
     monkeypatch.setenv("LD_LIBRARY_PATH", f"/nowhere:{tmp_path}")
     before = nvml_child.is_here()

@@ -16,6 +16,7 @@ from machine.gpus import windows as windows_gpus
 from machine.gpus.pci_facts import Host
 from machine.gpus.windows import Adapter, read
 from machine.model import Machine
+from tests.cases import not_on_windows
 from tests.machine.fake_nvml import pointed_at
 from tests.machine.unexplained import unexplained
 
@@ -58,6 +59,7 @@ def test_what_the_driver_has_not_written_is_unknown():
     assert "registry" in gpu.missing["memory_bytes"].why
 
 
+@not_on_windows
 def test_elsewhere_windows_is_not_asked():
     assert windows_gpus.adapters() == []
 

@@ -16,6 +16,7 @@ from machine.doctor.nvml import ask_nvml
 from machine.doctor.torch_probe import examine
 from machine.system.asking import Stopped, ask
 from tests import ROOT
+from tests.cases import not_on_windows
 from tests.processes import until
 
 SLEEP = (sys.executable, "-c", "import time; time.sleep(600)")
@@ -69,6 +70,7 @@ ask((sys.executable, "-c", "import os, time; open('here', 'w'); time.sleep(600)"
 """
 
 
+@not_on_windows
 def test_what_a_program_left_that_was_killed_while_it_asked_goes_with_the_next_question(
     monkeypatch,
 ):

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 from machine.windows import answers
 from machine.windows.answers import Answers, told
+from tests.cases import not_on_windows
 from tests.machine.fake_nvml import pointed_at
 from tests.machine.windows import recorded
 
@@ -20,6 +21,7 @@ KEYS = {
 DEVICE = r"PCI\VEN_8086&DEV_46A8\3&1"
 
 
+@not_on_windows
 def test_elsewhere_nothing_is_asked():
     assert answers.ask() == Answers()
 

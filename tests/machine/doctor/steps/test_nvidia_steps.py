@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from machine.doctor.diagnosis import diagnose
 from machine.doctor.evidence import Evidence, GpuProcess, Nvml, ShortFile
 from machine.doctor.verdicts import State
+from machine.gpus.nvml_child import LIBRARY
 from tests.cases import in_one
 from tests.machine.doctor.made import (
     CPU_TORCH,
@@ -55,7 +56,7 @@ def test_a_library_that_hangs_crashes_or_lies_is_named(trouble, key):
     failed = Nvml(trouble=trouble)
     step = found(unproven(nvidia(nvml=failed)))
     assert (step.step, step.state, step.key) == ("library", State.WRONG, key)
-    assert step.values == {"library": "libnvidia-ml.so.1"}
+    assert step.values == {"library": LIBRARY}
     alone = found(Evidence(nvml=failed, torch=CPU_TORCH))
     assert (alone.step, alone.state, alone.key) == ("library", State.LOOK, key)
 
