@@ -53,11 +53,13 @@ class Canvas(QGraphicsView):
         self._has_ring = False
         self.box = Box()
         self._axes = UnitAxis("left", self.box), UnitAxis("bottom", self.box)
+        # WORKAROUND: after a click, PySide6 6.11.3 destroys an item that only its scene holds.
+        self._marks = Layer(self._paint_picture, MARKS)
         self._front = Layer(self._paint_front, FRONT)
         scene = pg.GraphicsScene(parent=self)
         scene.setSceneRect(QRectF(self.rect()))
         scene.setItemIndexMethod(scene.ItemIndexMethod.NoIndex)  # few items, as large as the plot
-        for item in (Layer(self._paint_picture, MARKS), *self._axes, self.box, self._front):
+        for item in (self._marks, *self._axes, self.box, self._front):
             scene.addItem(item)
         self.setScene(scene)
         self.setFrameShape(QFrame.Shape.NoFrame)

@@ -69,6 +69,17 @@ def test_dragging_moves_a_handle_up_and_down_and_no_other(qtbot):
     assert heard[-1][0] == heard[-1][2] == 1e-9
 
 
+def test_after_a_sketch_the_plot_still_shows_its_marks(qtbot):
+    plot = plotted(qtbot, *LADDER)
+    before = shown(plot)
+    plot.begin_sketch(SIZES, (1e-9,) * 5, 1e-9, 1e-7)
+
+    drag(plot, pixel(plot, 16.0, -9.0), pixel(plot, 16.0, -8.5))
+    plot.end_sketch()
+
+    assert shown(plot) == before
+
+
 def test_a_click_on_a_handle_chooses_it_without_moving_it(qtbot):
     plot, heard = sketching(qtbot)
 
