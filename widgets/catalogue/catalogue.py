@@ -149,10 +149,20 @@ class Catalogue(Fitting):
         self._scroll.ensureWidgetVisible(card, 0, 12 * STEP)
 
     def _to_come(self) -> list[str]:
-        """Return what of the chosen path is not measured yet, in its order."""
-        path, open_ = self._bar.filter.path, (State.NEW, State.PARTIAL, State.FAILED)
+        """Return what is new on the chosen path, in its order, then what is to be run again.
+
+        Beside other programs a run stays partial each time: it must not hold up the path.
+        """
+        path, again = self._bar.filter.path, (State.PARTIAL, State.FAILED)
+        if path is None:
+            return []
         states = {data.id: data.state for data in self._grid.cards}
-        return [each for each in path.experiments if states.get(each) in open_] if path else []
+        return [
+            each
+            for open_ in ((State.NEW,), again)
+            for each in path.experiments
+            if states.get(each) in open_
+        ]
 
     def _surprises(self) -> list[str]:
         """Return what "Surprise me" may open; on a path the next one alone."""

@@ -58,6 +58,17 @@ def test_go_on_opens_the_next_that_is_not_measured(catalogue, qtbot):
     assert button.toolTip() == ENGLISH.say("catalogue.path_over")
 
 
+def test_go_on_comes_back_to_a_disturbed_run_after_all_that_is_new(catalogue, qtbot):
+    catalogue.show_paths([BACK], "back")
+    for done, after in (("d", "b"), ("db", "a"), ("dba", "d")):
+        catalogue.show_cards(
+            [card_data(n, state=State.PARTIAL if n in done else State.NEW) for n in "abcd"]
+        )
+        with qtbot.waitSignal(catalogue.opened) as opened:
+            catalogue.findChild(FilterBar).surprise.click()
+        assert opened.args == [after], done
+
+
 def test_the_chip_says_how_much_of_the_path_is_measured(catalogue):
     catalogue.show_paths([BACK], "back")
     catalogue.show_cards(
