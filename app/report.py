@@ -101,7 +101,7 @@ def report(
     finding = finished.finding
     if finding is None:
         return told
-    lead, badge = first_line(words, finding, notes), None
+    lead, badge = first_line(words, finding.trust, notes), None
     doubts = list(doubts_of(words, quick=quick, disturbed=disturbed))
     is_sound = not ending and all(note.key != ALTERED for note in notes)
     if is_sound and (lead or finding.message not in (CANNOT_TELL, TOO_FEW)):

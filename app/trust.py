@@ -23,9 +23,9 @@ class Badge:
     reason: str
 
 
-def first_line(words: Words, finding: messages.FindingSent, notes: Sequence[messages.Note]) -> str:
+def first_line(words: Words, trust: Trust, notes: Sequence[messages.Note]) -> str:
     """Return who was busy meanwhile and what that means for the result, "" for nothing."""
-    first = first_words(finding.trust, notes)
+    first = first_words(trust, notes)
     return words.say(*first) if first is not None else ""
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QLayout, QPushButton, QWidget
 
 from experiments.core.teaching.lessons import Explained, Source
 from experiments.core.units import unbroken
@@ -18,19 +18,20 @@ from widgets.lesson.paragraph import Paragraph
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
-_QUESTION = re.compile(r"([^.?!]+\?)\s+(.+)", re.DOTALL)
+_QUESTION = re.compile(r"((?:[^.?!]|\.(?=\d))+\?)\s+(.+)", re.DOTALL)
 
 
 class Explanation(QWidget):
     """The headline, the text, a misconception, the limit, and the ways on.
 
     Its parts are made once; each run fills them anew, so that it is explained without delay.
+    `below_band` stands below the words about a recording.
     """
 
     confirm_wanted = Signal()
     experiment_wanted = Signal(str)
 
-    def __init__(self, words: Words, look: Look) -> None:
+    def __init__(self, words: Words, look: Look, *below_band: QWidget | QLayout) -> None:
         super().__init__()
         self._words, self._look, self._to = words, look, ""
         self._lead = label("", "soft", wrap=True)
@@ -58,7 +59,8 @@ class Explanation(QWidget):
             self._sources,
         )
         self._rest = holding(column(*parts, space=4 * STEP))
-        self.setLayout(column(self._lead, self._band, self._headline, self._rest, space=4 * STEP))
+        above = self._lead, self._band, *below_band
+        self.setLayout(column(*above, self._headline, self._rest, space=4 * STEP))
 
     def show_explained(
         self,

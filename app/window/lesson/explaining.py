@@ -14,14 +14,16 @@ from app.window.experiment.status_text import verdict_of
 from app.window.lesson.model import LessonModel
 from app.window.lesson.moving import Moving
 from app.window.lesson.plots import LessonPlots
+from experiments.core.judging.trust import Trust
 from experiments.core.teaching.glossary import Glossary
 from experiments.core.teaching.lessons import Taught
-from widgets.controls.basics import button, column, label
+from widgets.controls.basics import button, column, label, row
 from widgets.controls.layouts import FlowLayout
 from widgets.experiment.action_button import ActionButton
 from widgets.experiment.verdict import VerdictBlock
 from widgets.lesson.explanation import Explanation
 from widgets.lesson.own_words import OwnWords
+from widgets.lesson.remembered_guess import GuessNote
 from widgets.lesson.side import LessonSide
 from widgets.lesson.steps import Step
 from widgets.style.theme import STEP
@@ -41,7 +43,9 @@ class Explaining(QObject):
         super().__init__()
         self._model, self._lesson, self._plots = model, lesson, plots
         say, look = model.words.say, model.session.look
-        self._explanation = Explanation(model.words, look)
+        self._guess = GuessNote(model.words, look)
+        quiet = row(ActionButton(do.recording), None)
+        self._explanation = Explanation(model.words, look, self._guess, quiet)
         self._explanation.confirm_wanted.connect(self._point_out)
         self._explanation.experiment_wanted.connect(
             lambda to: model.session.go(EXPERIMENTS, experiment=to)
@@ -53,12 +57,11 @@ class Explaining(QObject):
         )
         self._try = button(say("lesson.try_it"), "main", clicked=lambda: lesson.go(Step.TRY))
         self._again = ActionButton(do.run)
-        quiet = ActionButton(do.recording)
         self._own = OwnWords(model.words, look, do.worksheet)
         self._own.written.connect(self._keep_own_words)
         model.session.closing.connect(self._own.keep)
         self._of: Kept | None = None  # the run that own words are about
-        ways = FlowLayout(self._try, self._again, quiet, ActionButton(do.plot))
+        ways = FlowLayout(self._try, self._again, ActionButton(do.plot))
         self.side = LessonSide(say("lesson.column"))
         self.side.show_parts((self._explanation, self._in_short, self._own, ways))
         # Words are read first: plots and the result in short come in the turn after their paint.
@@ -81,7 +84,7 @@ class Explaining(QObject):
         experiment, explain = self._model.experiment, taught.words.explain
         assert experiment is not None
         say = self._model.words.say
-        evidence = self._lesson.evidence
+        evidence, guess = self._lesson.evidence, self._lesson.guess
         self._explanation.show_explained(
             evidence.explained if evidence is not None else None,
             view=say(f"{experiment.id}.views.{explain.confirm.view}"),
@@ -91,18 +94,28 @@ class Explaining(QObject):
             lead=self._lead(),
             band="\n".join(filter(None, (evidence.why, evidence.band))) if evidence else "",
         )
+        unheard = None if self._lesson.is_explained_by_itself else guess  # by the headline
+        self._guess.setVisible(unheard is not None)
+        if unheard is not None:
+            self._guess.show_guess(taught.told(unheard), unheard.sure)
         self._in_short.hide()
         self._show_own_words()
         self.side.verticalScrollBar().setValue(0)
         self._soon.start()
 
     def _lead(self) -> str:
-        """Return who was busy during the shown run, "" for no program."""
+        """Return who was busy during the shown run, "" for no program.
+
+        A recording explains in its place where what was asked cannot be told, whatever else holds.
+        """
         run_state = self._model.run_state
         finished = run_state.finished if run_state is not None else None
         if run_state is None or finished is None or finished.finding is None:
             return ""
-        return first_line(self._model.words, finished.finding, run_state.notes)
+        trust = finished.finding.trust
+        if not self._lesson.is_explained_by_itself and trust is Trust.BUSY:
+            trust = Trust.DISTURBED
+        return first_line(self._model.words, trust, run_state.notes)
 
     def _show_own_words(self) -> None:
         """Show what was written about this run; a run that is not kept has no room for it."""

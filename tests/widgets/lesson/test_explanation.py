@@ -70,6 +70,16 @@ def test_all_parts_are_read(explanation):
     assert read.index("Why not twice as fast?") + 1 == read.index("Each load waits.")
 
 
+def test_the_question_of_a_limit_may_hold_a_number(explanation):
+    limit = "Why is no load quicker than 0.92 ns? Even L1 needs ticks."
+    explanation.show_explained(msgspec.structs.replace(TOLD, why_not_double=limit))
+
+    read = texts(explanation)
+    assert read.index("Why is no load quicker than 0.92 ns?") + 1 == read.index(
+        "Even L1 needs ticks."
+    )
+
+
 def test_a_limit_without_a_question_gets_one(explanation):
     explanation.show_explained(msgspec.structs.replace(TOLD, why_not_double="Each load waits."))
     read = texts(explanation)

@@ -16,6 +16,7 @@ from app.window.lesson.model import LessonModel
 from app.window.lesson.plots import is_in
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
+from experiments.core.judging.disturbed import MOSTLY_DISTURBED
 from experiments.core.judging.trust import Trust
 from experiments.core.shelves import homes
 from experiments.core.teaching import lessons
@@ -404,7 +405,7 @@ def test_the_quick_run_is_offered_first_and_a_sketch_stays_while_it_draws(qtbot,
 def test_a_disturbed_run_is_explained_with_the_recording_and_offers_another_one(qtbot, stage):
     stage.page.open("race")
     lesson = lesson_of(stage)
-    lesson.answer(None)
+    lesson.answer(Guess(kind=lesson.taught.kind, at=(0.0,), sure=3))
     settle(lambda: lesson.recorded.of(stage.page.model.experiment) is not None)
     stage.do.run.trigger()
     measure(stage, "race", share=0.5)
@@ -417,6 +418,8 @@ def test_a_disturbed_run_is_explained_with_the_recording_and_offers_another_one(
     shown = said(stage)
     assert plain(ENGLISH.say("lesson.recording_explains")) in shown
     assert "RECORDED" in shown
+    assert ENGLISH.say("lesson.you_predicted") in shown
+    assert lesson.taught.told(lesson.guess) in shown
     assert plain(lesson.evidence.explained.text)[:40] in shown
     assert ENGLISH.say("lesson.cannot_tell") not in shown
     offered = [each.text() for each in stage.page.findChildren(QPushButton) if each.isVisible()]
@@ -429,11 +432,14 @@ def test_a_run_that_explains_nothing_offers_another_one(qtbot, stage):
     stage.do.run.trigger()
     measure(stage, "race", share=0.5)
     finished = read(HOMES["race"].recording).finished
-    stage.runner.hear(msgspec.structs.replace(finished, outcome=Outcome.STOPPED))
+    busy = msgspec.structs.replace(finished.finding, trust=Trust.BUSY)
+    stopped = msgspec.structs.replace(finished, outcome=Outcome.STOPPED, finding=busy)
+    stage.runner.hear(stopped)
     letter(qtbot, stage, Key.Key_E)
 
     live_s(0.05)
     assert ENGLISH.say("lesson.cannot_tell") in said(stage)
+    assert plain(ENGLISH.say(f"stands.{MOSTLY_DISTURBED}")) not in said(stage)
     assert ENGLISH.say("lesson.in_short") not in said(stage)
     assert stage.page.lesson.focus()
     assert plain(QApplication.focusWidget().text()) == plain(stage.do.run.text())
