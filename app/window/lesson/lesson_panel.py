@@ -17,7 +17,7 @@ from app.window.lesson.moving import Moving
 from app.window.lesson.plots import LessonPlots
 from experiments.engine.run_state import RunState
 from experiments.presentation.paths import paths
-from widgets.controls.basics import column, holding, row
+from widgets.controls.basics import chip, column, holding, row
 from widgets.controls.layouts import scrolling
 from widgets.experiment.action_button import ActionButton
 from widgets.experiment.main_panel import MainPanel
@@ -47,6 +47,7 @@ class LessonPart(QObject):
             model, self.model, do, self._plots, numbers.result.glossary
         )
         self.bar, self._goals = StepBar(words, look), Goals(words, look)
+        self.on_path = chip("", clicked=self._go_along)
         self._stack = QStackedWidget()
         for side in (self._controller.side, numbers):
             self._stack.addWidget(side)
@@ -73,6 +74,7 @@ class LessonPart(QObject):
         do.swap.triggered.connect(lambda: self._choose(numbers=self.model.is_on))
         self._session.settings_changed.connect(self._follow_settings)
         self._was_on = self.model.is_on
+        self._next = ""  # of the path
         self._awaited: RunState | None = None  # the run whose first rows are waited for
         self._step: Step | None = None  # that was shown last
 
@@ -100,6 +102,7 @@ class LessonPart(QObject):
         """Show the step, after any change of state or side."""
         lesson = self.model
         self.bar.setVisible(self.is_seen and self._page.experiment is not None)
+        self._show_path()
         self.bar.show_steps(lesson.steps, lesson.step, lesson.reachable)
         self._do.allow_steps(lesson.reachable if self.is_seen else frozenset())
         if self.is_seen:
@@ -118,7 +121,7 @@ class LessonPart(QObject):
         is_trying = self.is_seen and lesson.step is Step.TRY
         self._live.show(self._page.experiment if is_trying else None)
         tried, say = self._page.experiment, self._session.words.say
-        ids = self._on_from(tried.id) if is_trying and tried else ()
+        ids = self._session.catalogue.follow_ups(tried.id) if is_trying and tried else ()
         self._go_on.show_links([(name, say(f"{name}.question")) for name in ids])
         has_goals = self.is_seen and lesson.taught is not None and lesson.step is Step.TRY
         self._goals.setVisible(has_goals)
@@ -129,11 +132,23 @@ class LessonPart(QObject):
         least_px = round(LEAST_PX * self._session.look.theme.zoom)
         self._stack.setMinimumHeight(least_px if is_trying else 0)
 
-    def _on_from(self, tried: str) -> tuple[str, ...]:
-        """Return what comes next on the path that was chosen, then the follow-ups."""
-        path = paths().get(self._session.settings.path)
-        after = path.after(tried) if path is not None else ""
-        return (*filter(None, [after]), *self._session.catalogue.follow_ups(tried))
+    def _show_path(self) -> None:
+        """Show how far along the chosen path this is; at its end nothing follows."""
+        path, experiment = paths().get(self._session.settings.path), self._page.experiment
+        self._next, say = "", self._session.words.say
+        is_on = path is not None and experiment is not None and experiment.id in path.experiments
+        self.on_path.setVisible(self.is_seen and is_on)
+        if path is None or experiment is None or not is_on:
+            return
+        self._next = path.after(experiment.id)
+        number, count = path.experiments.index(experiment.id) + 1, len(path.experiments)
+        key = "lesson.on_path" if self._next else "lesson.path_ends"
+        self.on_path.setText(say(key, {"number": number, "count": count}))
+        self.on_path.setEnabled(bool(self._next))
+        self.on_path.setToolTip(say(f"{self._next}.question" if self._next else f"paths.{path.id}"))
+
+    def _go_along(self) -> None:
+        self._session.go(EXPERIMENTS, experiment=self._next)
 
     def _expect(self) -> None:
         """Show what a run looks like while the first rows are waited for."""

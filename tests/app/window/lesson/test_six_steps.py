@@ -24,6 +24,7 @@ from experiments.core.teaching.lesson_run import Guess, Spot
 from experiments.core.teaching.lessons import taught
 from experiments.engine.messages import Outcome, Row, encode
 from experiments.engine.recording import read
+from experiments.presentation.paths import paths
 from tests.app.recordings import Made, made
 from tests.app.window.stage import Stage, found, live_s, settle
 from tests.experiments.core.teaching.shown import made as made_runs
@@ -241,6 +242,24 @@ def test_without_a_lesson_there_are_question_run_and_result(stage):
     assert lesson.step is Step.RUN
     measure(stage, "activations")
     assert lesson.step is Step.RESULT
+
+
+def test_on_a_path_each_lesson_counts_and_leads_to_the_next_but_the_last(stage):
+    gone, chip = [], stage.page.lesson.on_path
+    stage.session.went.connect(lambda target: gone.append(target.experiment))
+    stage.page.open("race")
+    assert not chip.isVisible()
+    path = paths()["all_cores"]
+    stage.session.settings = stage.session.settings.replace(path=path.id)
+
+    for number, name in enumerate(path.experiments, start=1):
+        stage.page.open(name)
+        assert chip.isVisible()
+        assert chip.text().startswith(f"{number} of {len(path.experiments)}")
+        chip.click()
+    assert gone == list(path.experiments[1:])
+    stage.page.open("stream")
+    assert not chip.isVisible()
 
 
 @pytest.mark.torch  # of clinic
