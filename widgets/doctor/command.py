@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QFont, QGuiApplication
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFrame
 
 from experiments.core.words import Words
@@ -37,9 +37,7 @@ class Command(QFrame):
         look.follow(self._restyle)
 
     def _restyle(self) -> None:
-        font = self._look.theme.font("note", mono=True)
-        font.setFeature(QFont.Tag("calt"), 0)  # otherwise -- is drawn as one sign
-        self._shown.setFont(font)
+        self._shown.setFont(self._look.theme.font("note", mono=True))
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._text)

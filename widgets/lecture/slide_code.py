@@ -45,6 +45,7 @@ class SlideCode(QLabel):
         code, font = self._fitting(inside, scale)
         most = max(FEWEST, int(inside.width() / _advance(font)))
         theme = self._look.theme
+        self.setFont(font)  # HTML cannot say that signs stay apart
         text = coloured(code, font, most, theme)
         self.setText(f'<div style="color:{theme.ink}">{text}</div>')
         self.setMargin(side)  # which no style of the window takes away

@@ -48,6 +48,7 @@ class CodeBlock(QFrame):
         most = int(room / self._advance(size))
         theme = self._look.theme
         font = theme.font(size, mono=True)
+        self._text.setFont(font)  # HTML cannot say that signs stay apart
         text = coloured(code, font, max(LEAST_CHARACTERS, most), theme)
         if text != self._text.text():
             self._text.setText(text)

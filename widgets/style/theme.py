@@ -101,9 +101,9 @@ def _font(px: int, weight: int, mono: bool, is_for_pdf: bool) -> QFont:
     font.setPixelSize(px)
     font.setWeight(QFont.Weight(weight))
     font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
-    if is_for_pdf:
-        font.setFeature(QFont.Tag("calt"), 0)  # signs between digits, such as those of a date
-    else:
+    if mono or is_for_pdf:  # signs between digits, such as those of a date; ^= as one sign
+        font.setFeature(QFont.Tag("calt"), 0)
+    if not is_for_pdf:
         font.setFeature(QFont.Tag("tnum"), 1)
     return font
 
