@@ -88,13 +88,13 @@ class FlowLayout(QLayout):
         """Return the height of all lines; with `move`, place the widgets."""
         top = rect.top()
         for line in self._lines(rect.width()):
-            height = max(item.sizeHint().height() for item in line)
+            sizes = [_within(item, rect.width()) for item in line]
+            height = max(size.height() for size in sizes)
             left = rect.left()
-            for item in line:
-                size = item.sizeHint()
+            for item, size in zip(line, sizes, strict=True):
                 if move:
                     corner = QPoint(left, top + (height - size.height()) // 2)
-                    item.setGeometry(QRect(corner, size.boundedTo(QSize(rect.width(), height))))
+                    item.setGeometry(QRect(corner, size))
                 left += size.width() + self.spacing()
             top += height + self.spacing()
         return max(0, top - self.spacing() - rect.top())
@@ -110,6 +110,14 @@ class FlowLayout(QLayout):
             lines[-1].append(item)
             left += needed + self.spacing()
         return lines
+
+
+def _within(item: QLayoutItem, width: int) -> QSize:
+    """Return the size of an item in a line of this width, where a wide one may wrap."""
+    size = item.sizeHint()
+    if size.width() <= width:
+        return size
+    return QSize(width, item.heightForWidth(width) if item.hasHeightForWidth() else size.height())
 
 
 class Fitting(QWidget):
