@@ -17,7 +17,7 @@ from experiments.tools.side_by_side import pin
 
 CYCLES = 40_000_000  # in one call: between two calls threads wait for the GIL, as if it were taken
 SAMPLE_S = 0.015  # roughly, to tell the time beforehand
-TICKS, LOOK_S = 20, 0.004  # of the clock of threads; a coarser one cannot tell
+TICKS, LOOK_S = 20, 0.1  # of the clock of threads, also beside load; a coarser one cannot tell
 
 
 class CoreSpeed(x.Row):
