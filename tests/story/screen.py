@@ -18,6 +18,7 @@ from typing import Any
 from tests import ROOT
 
 PATIENCE_S = 90.0  # other tests keep the machine busy
+SOON_S = 5.0  # a click that has opened nothing by then was missed
 
 
 class Screen:
@@ -129,6 +130,16 @@ class Program:
         x, y, width, height = self.wait_for(name)
         self._screen.do("mousemove", x + width // 2, y + height // 2)
         self._screen.do("click", "--repeat", times, "--delay", 60, button)
+
+    def open(self, name: str, opened: str) -> None:
+        """Click until something of the name `opened` is there: a page that moves misses a click."""
+        end_s = time.monotonic() + PATIENCE_S
+        while not self.ask("find", name=opened):
+            assert time.monotonic() < end_s, (opened, self.ask("names"))
+            self.click(name)
+            soon_s = time.monotonic() + SOON_S
+            while not self.ask("find", name=opened) and time.monotonic() < soon_s:
+                time.sleep(0.05)
 
     def turn_wheel(self, name: str, *, up: int = 0, down: int = 0) -> None:
         """Turn the wheel over the middle of what is called so."""

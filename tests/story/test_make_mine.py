@@ -50,8 +50,7 @@ def test_a_copy_is_made_raced_slowed_broken_and_mended(coreopsis: Program, tmp_p
     coreopsis.click(QUESTION)
     coreopsis.click("Numbers")  # the question of the lesson shows code, too
     coreopsis.click("Code")
-    coreopsis.click("Make it mine")
-    coreopsis.wait_for("Name of the copy")
+    coreopsis.open("Make it mine", "Name of the copy")
     coreopsis.click("Copy it")
     says(coreopsis, "· my-start-cost")
     file = tmp_path / "data/experiments/my_start_cost/start_jobs.py"
