@@ -142,7 +142,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     swapped, unclear = x.ratios({"columns_over_rows": (columns, rows)})  # alone, as the verdict
     over = {"power_of_two_penalty": columns, "columns_over_blocked": at_power[BLOCKED]}
     others, unclear_too = x.ratios({name: (at_power[COLUMNS], of) for name, of in over.items()})
-    limits.add("no_spike", not columns.is_below(at_power[COLUMNS]))
+    limits.add("no_spike", columns.is_no_lower(at_power[COLUMNS]))
     if params.job == MULTIPLY:
         limits += ["without_vectors", "part_of_product"]
         compared = columns, rows

@@ -50,6 +50,11 @@ def no_spike(run: x.LessonRun) -> bool:
     return swapping_costs(run) and "no_spike" in run.limits
 
 
+def spike_unclear(run: x.LessonRun) -> bool:
+    """Did columns scatter too much to compare the power of two with the size beside it?"""
+    return swapping_costs(run) and "power_of_two_penalty" in run.unclear
+
+
 def blocks_no_faster(run: x.LessonRun) -> bool:
     """Were blocks about as slow as whole columns, so that the explanation fails?"""
     return swapping_costs(run) and run.values.get("columns_over_blocked", HELPS) < HARDLY

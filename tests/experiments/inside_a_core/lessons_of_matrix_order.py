@@ -31,16 +31,22 @@ def walks(
     blocked: float = 3.0,
     blocked_spike: float = 1.2,
     noise: tuple[float, ...] = NOISE,
+    at_spike: tuple[float, ...] = (),
 ) -> list[Walk]:
-    """Return rows of a machine: times over rows beside powers of two, and times more at them."""
+    """Return rows of a machine: times over rows beside powers of two, and times more at them.
+
+    `at_spike`: how columns scatter there, if not by `noise`.
+    """
     beside = {ROWS: 1.0, COLUMNS: columns, BLOCKED: blocked}
     at_power = {ROWS: 1.0, COLUMNS: spike, BLOCKED: blocked_spike}
     return [
         Walk(size=size, way=way, repeat=turn, element_s=ROWS_S * times * factor)
         for size in sizes(params or Params())
         for way in WAYS
-        for times in [beside[way] * (at_power[way] if size & (size - 1) == 0 else 1.0)]
-        for turn, factor in enumerate(noise[::-1] if way == COLUMNS else noise)
+        for is_power in [size & (size - 1) == 0]
+        for times in [beside[way] * (at_power[way] if is_power else 1.0)]
+        for own in [at_spike if is_power and way == COLUMNS else ()]
+        for turn, factor in enumerate(own or (noise[::-1] if way == COLUMNS else noise))
     ]
 
 
@@ -54,6 +60,7 @@ RUNS = {
     "usual": made(),
     "swapping_costs_nothing": made(columns=1.0, spike=1.0, blocked=1.0),
     "no_spike": made(spike=1.0),
+    "spike_unclear": made(spike=1.0, at_spike=(0.6, 1.5, 0.9, 1.8, 1.1)),
     "blocks_no_faster": made(blocked=10.0, blocked_spike=4.0),
     "transposes": made(Params(job=TRANSPOSE), columns=1.0),
     "transposed_twice": made(Params(job=TRANSPOSE), columns=6.0, blocked=0.3, spike=1.0),

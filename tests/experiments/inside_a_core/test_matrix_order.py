@@ -55,6 +55,9 @@ def test_rows_columns_and_blocks_are_told_beside_the_power_of_two_and_the_spike_
 def test_a_machine_that_does_not_mind_is_said_to():
     assert found(columns=1.0).message == "swapping_costs_nothing"
     assert "no_spike" in found(spike=1.0).limits
+    scattered = found(spike=1.0, at_spike=(0.6, 1.5, 0.9, 1.8, 1.1))
+    assert "no_spike" not in scattered.limits  # which says more than that it cannot be told
+    assert "power_of_two_penalty" in scattered.unclear
 
 
 def test_rounds_that_scatter_or_are_few_tell_nothing():
