@@ -212,7 +212,8 @@ def _remarks(torch: Any, piece: x.Piece, version: str, length: int) -> Iterator[
     if loader := names.get("loader"):
         found = check_loader(loader)
         _, names["targets"] = next(iter(loader))
-    found += check(names["model"], fed, names["targets"])
+    if fed is not None:  # a copy may stop before
+        found += check(names["model"], fed, names["targets"])
     if error is not None:
         found.append(stopped(TRAIN, error))
     for line, fault in piece.fault_lines().items() if version == x.BROKEN else ():
@@ -230,17 +231,18 @@ def _remarks(torch: Any, piece: x.Piece, version: str, length: int) -> Iterator[
 
 
 def _tried(names: Mapping[str, Any]) -> tuple[Any, Exception | None]:
-    """Train once; return what the model was first given, and what stopped it."""
+    """Train once; return what the model was first given, None for nothing, and what stopped it."""
     given: list[Any] = []
     hook = names["model"].register_forward_pre_hook(lambda _, fed: given.append(fed[0]))
+    stopped_by = None
     try:
         with _quiet():
             names["train"]()
     except ERRORS as error:
-        return given[0], error
+        stopped_by = error
     finally:
         hook.remove()
-    return given[0], None
+    return given[0] if given else None, stopped_by
 
 
 def _length(device: Device, wanted: int) -> int:

@@ -145,6 +145,14 @@ def test_of_a_changed_program_no_faulty_line_is_known_and_it_is_still_measured()
     assert rows == []  # the mended one
 
 
+def test_a_copy_that_stops_before_its_model_is_called_says_what_stopped_it():
+    piece = clinic.BY_KEY[IMAGES]
+    mine = replace(piece, mended=piece.mended + '\n\ndef train():\n    raise ValueError("mine")\n')
+    (row,) = clinic._remarks(torch, mine, MENDED, 64)  # noqa: SLF001
+
+    assert (row.where, row.detail) == (TRAIN, "mine")
+
+
 def test_where_a_program_stops_the_reason_is_torch_s_own(tables):
     """With all its faults, and with each of them alone; all else runs on in silence."""
     stops = {
