@@ -436,9 +436,10 @@ def taught(experiment: Experiment[Any], home: Home) -> Taught | None:
     if not home.has_lesson:
         return None
     try:
-        text = (home.folder / LESSON).read_text(encoding="utf-8")
-        opening = convert(tomllib.loads(text), Lesson).explain.opening
-        words = convert(tomllib.loads(text.replace("{opening}", opening)), Lesson)
+        tree = tomllib.loads((home.folder / LESSON).read_text(encoding="utf-8"))
+        explain = tree.get("explain")
+        opening = explain.get("opening", "") if isinstance(explain, dict) else ""
+        words = convert(_opened(tree, opening), Lesson)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, OSError) as error:
         raise UserError("lesson_unreadable", id=experiment.id, reason=str(error)) from None
     package, _, _ = home.module.rpartition(".")
@@ -447,6 +448,18 @@ def taught(experiment: Experiment[Any], home: Home) -> Taught | None:
         reason = f"lesson.py has no {', '.join(lacking)}"
         raise UserError("lesson_unreadable", id=experiment.id, reason=reason)
     return Taught(words, functions, read_diagram(home.folder), _unit(experiment, words.predict))
+
+
+def _opened(tree: Any, opening: str) -> Any:
+    """Return the texts of a lesson with the sentences that several begin with in their place."""
+    match tree:
+        case dict():
+            return {key: _opened(branch, opening) for key, branch in tree.items()}
+        case list():
+            return [_opened(branch, opening) for branch in tree]
+        case str():
+            return tree.replace("{opening}", str(opening))
+    return tree
 
 
 def _factor(ratio: float) -> float:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,8 +13,9 @@ from msgspec.structs import replace
 
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, specs
+from experiments.core.shelves import Home, homes
 from experiments.core.teaching.lesson_run import LessonRun
-from experiments.core.teaching.lessons import Taught
+from experiments.core.teaching.lessons import Taught, taught
 from tests.experiments.core.teaching.shown import made, recorded
 from tests.tools.plain_words import NOT_SAID
 
@@ -88,3 +91,16 @@ def test_no_goal_is_reached_by_the_recording_or_by_one_setting(lessons):
                 if lesson.call(goal.reached, other):
                     found.append((experiment.id, goal.goal, f"{name} = {value}"))
     assert found == []
+
+
+def test_the_sentences_of_an_opening_may_hold_any_sign(tmp_path):
+    """They were put into the file as they are, where a quotation mark ended the text."""
+    home, said = homes()["noise"], r'A \ "turn" ends.'
+    copy = tmp_path / home.folder.name
+    shutil.copytree(home.folder, copy)
+    file = copy / "lesson.en.toml"
+    opening = f"opening = {json.dumps(said)}"
+    text = file.read_text("utf-8")
+    file.write_text(re.sub("^opening = .*$", lambda _: opening, text, flags=re.MULTILINE))
+
+    assert said in taught(CATALOGUE.load("noise"), Home(home.shelf, copy)).words.explain.text
