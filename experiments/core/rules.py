@@ -28,12 +28,13 @@ from experiments.core.declare import (
 )
 from experiments.core.problems import Problem
 from experiments.core.processes.own_errors import own_problem, problem_at, said
+from experiments.core.shelves import PROBES
 from experiments.core.views import Bars, Code, Heatmap, Lines, Ruler, Timeline, View
 from experiments.core.words import Words
 from machine.model import Machine
 from machine.processor.counters import EVENTS
 
-PROBE = "probes"  # the shelf of what only the checkup measures
+PROBE = PROBES.rpartition(".")[2]  # the name of that shelf
 UNITS = frozenset(
     {"", "s", "bytes", "bytes/s", "flop/s", "hz", "per_s", "ratio", "watts", "celsius", "fraction"}
     | {"switch"}

@@ -23,7 +23,7 @@ NUMBER_BYTES = 4  # of the question
 EVERY = 16
 RISES = 1.3  # times as long for twice the stride, at least
 TOUCH_S = 4e-9  # on average of all strides
-LINE_S = 4e-9  # to read all lines in order
+LINE_S = 5e-9  # to read all lines in order
 
 
 class Params(x.Params):
