@@ -116,6 +116,7 @@ class Context:
         """This machine, or the fake one. Raises UserError."""
         import msgspec
 
+        from machine.convert import UNREADABLE
         from machine.inspect import inspect
         from machine.model import BadMachine, from_json
         from machine.system.files import read_file
@@ -133,7 +134,7 @@ class Context:
         except msgspec.ValidationError:
             reason = "it holds a number that is too long"
             raise UserError("machine_unreadable", name=name, reason=reason) from None
-        except (msgspec.MsgspecError, ValueError, RecursionError):
+        except UNREADABLE:
             raise UserError("machine_unreadable", name=name, reason="it is no JSON") from None
 
     @functools.cached_property

@@ -10,6 +10,9 @@ import msgspec
 
 T = TypeVar("T")
 
+# What msgspec raises over a stranger's bytes. ValueError: no UTF-8, or a number that is too long.
+UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
+
 _FIRST = threading.Lock()
 _known: weakref.WeakSet[Any] = weakref.WeakSet()  # an own experiment is loaded again and again
 

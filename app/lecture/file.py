@@ -33,7 +33,7 @@ from msgspec import field
 
 from experiments.core.problems import UserError
 from experiments.presentation.guesses.questions import named
-from machine.convert import convert
+from machine.convert import UNREADABLE, convert
 from machine.record import Record
 from machine.system.files import read_file
 
@@ -125,7 +125,7 @@ def checked(
         if isinstance(version, int) and version > usual.version:
             raise UserError("file_newer", name=name)
         found = convert(plain, kind)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+    except UNREADABLE as error:
         raise UserError(refused, name=name, reason=str(error)) from None
     if reason := fault(found):
         raise UserError(refused, name=name, reason=reason)

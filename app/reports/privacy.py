@@ -17,6 +17,7 @@ from app.anonymous import nameless
 from app.reports.document import Document
 from experiments.engine import messages
 from experiments.engine.seal import Seal
+from machine.convert import UNREADABLE
 from machine.text import escaped
 
 T = TypeVar("T")
@@ -64,7 +65,7 @@ def clean_lines(
     for line in lines:
         try:
             plain = msgspec.json.decode(line)
-        except msgspec.DecodeError:
+        except UNREADABLE:
             break
         for key in () if names else plain:
             if key in ("machine", "environment"):

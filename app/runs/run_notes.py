@@ -10,6 +10,7 @@ import msgspec
 from app.runs.copies import write_whole
 from experiments.core.teaching.lesson_run import Guess
 from experiments.engine.recording import SUFFIXES
+from machine.convert import UNREADABLE
 from machine.system.files import read_file
 
 NOTES_SUFFIX = ".meta.json"
@@ -50,7 +51,7 @@ def told_notes(data: bytes) -> RunNotes:
     """Return notes that came with a report; empty ones if they cannot be read."""
     try:
         return msgspec.structs.replace(_NOTES.decode(data), pinned=False)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return RunNotes()
 
 
@@ -58,7 +59,7 @@ def read_notes(path: Path) -> RunNotes:
     """Return the notes on the run in `path`; empty ones if they cannot be read."""
     try:
         return _NOTES.decode(read_file(notes_path(path), NOTES_BYTES))
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, *UNREADABLE):
         return RunNotes()
 
 
@@ -66,7 +67,7 @@ def write_notes(path: Path, notes: RunNotes) -> None:
     """Write the notes on the run in `path`, and keep what a newer version added. Raises OSError."""
     try:
         before = msgspec.json.decode(read_file(notes_path(path), NOTES_BYTES), type=dict[str, Any])
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, *UNREADABLE):
         before = {}
     others = {name: before[name] for name in before if name not in RunNotes.__struct_fields__}
     write_whole(notes_path(path), msgspec.json.encode(others | msgspec.to_builtins(notes)))

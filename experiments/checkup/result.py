@@ -19,7 +19,7 @@ from experiments.checkup.rules import Source, Stage
 from experiments.core.judging.trust import DOUBTS
 from experiments.core.problems import UserError
 from experiments.engine.report_file import data_in, is_report
-from machine.convert import convert
+from machine.convert import UNREADABLE, convert
 from machine.record import Record
 from machine.system.files import open_file, read_file
 
@@ -142,7 +142,7 @@ def decode(data: bytes, name: str) -> Result:
     try:
         in_report = is_report(data)
         plain = msgspec.json.decode(data_in(data) if in_report else data)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
+    except UNREADABLE:
         raise UserError("checkup_unreadable", name=name) from None
     if in_report:
         plain = plain.get("checkup") if isinstance(plain, Mapping) else None
@@ -158,7 +158,7 @@ def from_plain(plain: object, name: str) -> Result:
         raise UserError("file_newer", name=name)
     try:
         return convert(plain, Result)
-    except (msgspec.ValidationError, ValueError, RecursionError) as error:
+    except UNREADABLE as error:
         raise UserError("checkup_refused", name=name, reason=str(error)) from None
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from experiments.core.problems import UserError
+from machine.convert import UNREADABLE
 
 NAME = "mine.toml"
 
@@ -26,7 +27,7 @@ def origin_of(folder: Path) -> Origin | None:
         return None
     try:
         return msgspec.toml.decode(path.read_bytes(), type=Origin)
-    except (OSError, ValueError, msgspec.MsgspecError) as error:
+    except (OSError, *UNREADABLE) as error:
         raise UserError("origin_unreadable", path=str(path), reason=str(error)) from None
 
 

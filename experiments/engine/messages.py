@@ -21,6 +21,7 @@ import msgspec
 from experiments.core.judging.disturbed import Loss
 from experiments.core.judging.trust import Trust
 from experiments.core.problems import Problem
+from machine.convert import UNREADABLE
 from machine.processor.counters import Counts
 from machine.text import escaped
 
@@ -331,8 +332,10 @@ def _decode(decoder: msgspec.json.Decoder[Any], line: bytes) -> Any:
     if not line.endswith(b"\n"):
         raise BadMessage("a torn line: it does not end")
     try:
+        if not line.isascii():
+            line.decode()  # msgspec passes over fields that it does not know
         return decoder.decode(line)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+    except UNREADABLE as error:
         raise BadMessage(str(error) or type(error).__name__) from None
 
 

@@ -31,7 +31,7 @@ from experiments.engine import messages
 from experiments.engine.messages import Outcome
 from experiments.engine.report_file import SEEN_BYTES, carried, is_report
 from experiments.engine.seal import Seal
-from machine.convert import convert
+from machine.convert import UNREADABLE, convert
 from machine.model import Machine
 from machine.model import from_json as machine_from_json
 from machine.record import Record
@@ -338,7 +338,7 @@ def _check_head(name: str, line: bytes) -> None:
     """Name a foreign or a newer file, by the little that all versions share. Raises UserError."""
     try:
         head = msgspec.json.decode(line)
-    except (msgspec.MsgspecError, RecursionError, ValueError):
+    except UNREADABLE:
         raise UserError("recording_foreign", name=name) from None
     if isinstance(head, dict) and head.get("type") in ("watch", "sample"):
         raise UserError("recording_is_watch", name=name)

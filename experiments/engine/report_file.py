@@ -14,6 +14,7 @@ from typing import BinaryIO
 import msgspec
 
 from experiments.core.problems import UserError
+from machine.convert import UNREADABLE
 from machine.record import Record
 from machine.system.files import open_file
 
@@ -67,7 +68,7 @@ def carried(name: str, file: BinaryIO) -> Carried:
     try:
         block = data_in(data)
         report = msgspec.json.decode(block, type=_Report) if block else None
-    except (ValueError, msgspec.MsgspecError, RecursionError) as error:
+    except UNREADABLE as error:
         raise UserError("report_damaged", name=name, reason=str(error)) from None
     if report is None or report.format != FORMAT:
         raise UserError("report_foreign", name=name)

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, get_type_hints
 
 import msgspec
 
+from machine.convert import UNREADABLE
 from machine.facts import Facts, Reason, Unanswered
 from machine.gpus.nvml import ODD
 
@@ -137,7 +138,7 @@ def decoded(said: bytes) -> Any:
     """Return an answer without control characters. Raises Unanswered."""
     try:
         return _printable(msgspec.json.decode(said))
-    except (msgspec.DecodeError, RecursionError):
+    except UNREADABLE:
         raise Broken(nonsense()) from None
 
 

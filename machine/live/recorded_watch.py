@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from machine import inspect
-from machine.convert import convert
+from machine.convert import UNREADABLE, convert
 from machine.live import sampler as live
 from machine.model import BadMachine, Machine, from_json
 from machine.record import Record
@@ -106,7 +106,7 @@ def read(path: Path) -> RecordedWatch:
                 samples.append(convert(plain, live.Sample))
         except BadMachine as error:
             raise BadWatch(str(error)) from None
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        except UNREADABLE as error:
             raise BadWatch(f"Line {number} is no sample of a watch: {error}.") from None
         if len(samples) > 1 and samples[-1].t_s <= samples[-2].t_s:
             raise BadWatch(f"Line {number} is not later than the one before it.")

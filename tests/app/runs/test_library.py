@@ -247,7 +247,9 @@ def read_path(library):
     return next((library.folder / "runs").glob(f"*{NOTES_SUFFIX}"))
 
 
-@pytest.mark.parametrize("damage", [b"", b"{", b"[1]", b'{"name": 3}', b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "damage", [b"", b"{", b"[1]", b'{"name": 3}', b"\xff\xfe", b'{"name": "\xff"}']
+)
 def test_damaged_notes_do_not_hide_a_run(library, damage):
     path = keep(library, burst())
     library.describe(library.runs()[0], RunNotes(name="one"))
@@ -257,6 +259,8 @@ def test_damaged_notes_do_not_hide_a_run(library, damage):
     assert len(library.runs()) == 1
     assert library.runs()[0].run_notes == RunNotes()
     assert read_notes(path) == RunNotes()
+    library.describe(library.runs()[0], RunNotes(name="two"))
+    assert read_notes(path).name == "two"
 
 
 # --- deleting -----------------------------------------------------------------------------------

@@ -193,6 +193,16 @@ def test_any_file_is_a_run_or_trouble_and_stays_as_it_is(tmp_path, data):
     assert path.read_bytes() == data
 
 
+def test_a_field_of_nobody_whose_name_is_no_utf8_spoils_its_line(tmp_path):
+    data = encoded(whole_run()).replace(b'"finding"', b'"\x80finding"')
+    assert b"\x80" in data
+    path = tmp_path / "any.coreopsis.jsonl"
+    path.write_bytes(data)
+    with pytest.raises(UserError) as trouble:
+        read(path)
+    assert trouble.value.problem.key == "recording_damaged"
+
+
 # --- what cannot be sent
 
 
