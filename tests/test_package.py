@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import gzip
 import json
 import os
 import re
@@ -27,6 +28,7 @@ from tests.tools.share import FOLDER as SHARE
 
 ENTRY = "applications/coreopsis.desktop"
 NOBODY = 65534
+OF_ENDS = {"jsonl": "json", "json": "json", "gz": "gzip", "toml": "toml"}
 linux = pytest.mark.skipif(sys.platform != "linux", reason="of Linux's desktops")
 
 
@@ -51,6 +53,11 @@ def test_a_file_manager_knows_every_kind_of_file_that_opens():
     assert {glob.get("pattern") for glob in kinds().findall(".//{*}glob")} == {
         f"*{each}" for each in ours
     }
+    # Else a file manager believes the first bytes more than the name.
+    for kind in kinds():
+        ends = {str(glob.get("pattern")).rpartition(".")[2] for glob in kind.findall("{*}glob")}
+        told = {each.get("type") for each in kind.findall("{*}sub-class-of")}
+        assert told == {f"application/{OF_ENDS[end]}" for end in ends}
     offered = entry_in(SHARE)["MimeType"].rstrip(";").split(";")
     assert sorted(offered) == sorted(str(kind.get("type")) for kind in kinds())
 
@@ -73,6 +80,24 @@ def test_those_who_made_the_formats_find_no_fault(command):
     said = subprocess.run(command, cwd=SHARE, capture_output=True, text=True, timeout=60)
 
     assert (said.returncode, said.stderr) == (0, ""), said.stdout
+
+
+@linux
+def test_the_desktop_takes_a_file_for_ours(tmp_path):
+    if shutil.which("gio") is None or shutil.which("update-mime-database") is None:
+        pytest.skip("gio or update-mime-database is not installed")
+    shutil.copytree(SHARE / "mime", tmp_path / "mime")
+    subprocess.run(["update-mime-database", tmp_path / "mime"], check=True)
+    content = {"jsonl": b"{}\n", "json": b"{}\n", "gz": gzip.compress(b"{}\n"), "toml": b"a = 1\n"}
+
+    for kind in kinds():
+        for glob in kind.findall("{*}glob"):
+            path = tmp_path / str(glob.get("pattern")).replace("*", "mine")
+            path.write_bytes(content[path.suffix[1:]])
+            command = ["gio", "info", "-a", "standard::content-type", path]
+            environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path)}
+            said = subprocess.run(command, env=environment, capture_output=True, text=True)
+            assert said.stdout.rstrip().endswith(f": {kind.get('type')}"), said.stdout
 
 
 @linux
