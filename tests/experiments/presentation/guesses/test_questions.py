@@ -94,6 +94,7 @@ def test_its_texts_are_short_and_name_no_number(question):
 
     assert ask.endswith("?")
     assert because.endswith(".")
+    assert "`" not in ask + because  # neither the round nor a slide sets code
     assert all(len(sentence.split()) <= 20 for sentence in (ask, *because.split(". ")))
     assert ENGLISH.has(f"guess.{question.id}.name")
 
