@@ -1,7 +1,8 @@
 """Reads a line of an invoice: processor, memory, GPU, disk, board; how many and how large.
 
-The names of processors and GPUs come down to their model ("9950x", "rtx 5090"), in a line as in
-what the system tells, so that both can be compared. A line about anything else names nothing.
+The names of processors and GPUs are reduced to their model ("9950x", "rtx 5090"). The names that
+the system reports are reduced in the same way, so the two can be compared. A line about anything
+else names nothing.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ Kind = Literal["processor", "memory", "gpu", "disk", "board", "cores", "gpus", "
 class Wanted(Record):
     """A part that a line names; what it does not say is None or "".
 
-    `count` is how many; of memory how many modules, 0 where only their sum is told. `size_bytes` is
-    that of each one, or the sum. `name` is the model of a processor or a GPU, else the text itself.
+    `count` is how many; for memory it counts modules, and is 0 if the line gives only their total
+    size. `size_bytes` is the size of each, or that total. `name` is the model of a processor or a
+    GPU, otherwise the text itself.
     """
 
     kind: Kind

@@ -1,16 +1,17 @@
 """The judge: samples against expectations, in one of the five words.
 
-The whole interval above the line `ok` is fine, below `floor` it is a problem, anything else is to
-be looked at. One that reaches from below the line to what is expected tells nothing: the samples
-scatter too much. The interval is that of the usual sample over what is expected
-(core/comparing.py), from round to round: more rounds make it narrower, so that a machine's noise
-does not change the word from one checkup to the next. The samples of a bandwidth are the bests of
-their rounds. The worst word of all expectations counts. A low result is no verdict where other
-programs, a battery or a power saver may have caused it; of whatever they may have slowed down they
-are the reason, so that it serves as no baseline and no reference. What a guest has to share is
-judged more mildly, since its neighbours come and go unseen: it is to be looked at where two runs
-are far too slow, and tells nothing otherwise. Sources: Hodges and Lehmann, 1963; NVIDIA's DCGM
-diagnostics.
+A result is fine if its whole interval lies above the line `ok`. It is a problem if the whole
+interval lies below `floor`. Anything between is worth a look. An interval from below the line up to
+the expected value gives no verdict: the samples scatter too much. It is the interval of the usual
+sample over the expected one (core/comparing.py), from round to round. More rounds make it narrower,
+so a machine's noise does not change the word from one checkup to the next. The samples of a
+bandwidth are the best of each round. If several expectations are known, the worst word counts.
+
+A low result is no verdict if other programs, a battery or a power saver may have caused it. A row
+that they may have slowed down keeps that as its reason. It then serves as no baseline and no
+reference. A guest shares some parts with neighbours that come and go unseen, so these are judged
+more mildly. They are worth a look if two runs are far too slow, and otherwise get no verdict.
+Sources: Hodges and Lehmann, 1963; NVIDIA's DCGM diagnostics.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def against(
     """Yield what the samples are worth against an expectation, nothing if either is unknown.
 
     `expected` is a number, or the samples of something that should be alike. More is better. `unit`
-    is told where it is not the row's.
+    is given only if it differs from the row's.
     """
     limits = rule.limits.get(source)
     of = (expected,) if isinstance(expected, int | float) else tuple(expected or ())

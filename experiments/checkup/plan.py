@@ -46,9 +46,9 @@ def steps(
 ) -> tuple[ToRun, ...]:
     """Return the measurements of these rules; what several rules need is measured once.
 
-    `soak_s` is how long the sustained load lasts, `stop_celsius` where its heat ends it: in a check
-    beyond the processor's own limit, if nobody says. A processor with a turbo is loaded for longer
-    then: its speed after that is compared.
+    `soak_s` is the length of the sustained load. `stop_celsius` is the temperature that ends it; in
+    a check its default lies beyond the processor's own limit. A check loads a processor with a
+    turbo for longer, because its speed after the turbo is compared.
     """
     catalogue = Catalogue(SHELVES_HERE)
     load_s = SUSTAINED_S[kind]
@@ -74,8 +74,8 @@ def steps(
 def _beyond_own_limit(machine: Machine) -> float | None:
     """Return a temperature above that at which the processor slows itself down; None if unknown.
 
-    Many laptops reach that within seconds, and are made to: a load that ended there would tell
-    nothing of them.
+    Many laptops reach that temperature within seconds, by design. A load that ended there would
+    show nothing about them.
     """
     told = [each.critical_celsius for each in machine.cpu.temperatures]
     limits = [celsius for celsius in told if celsius is not None]

@@ -65,8 +65,9 @@ class Expected(Record):
 class Row(Record):
     """The answer of one rule about one part, such as "gpu0"; `part` is "" for the whole machine.
 
-    `reason` is the key of what was found, `values` fill it. `samples` are in the SI `unit`. What
-    others disturbed has that as its reason, and as its value `disturbed` where it stands anyhow.
+    `reason` is the key of what was found, `values` fill it. `samples` are in the SI `unit`. A
+    disturbed row has the disturbance as its `reason`. If its word stands all the same, the
+    disturbance is the value `disturbed`.
     """
 
     rule: str

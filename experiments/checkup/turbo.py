@@ -1,8 +1,9 @@
 """Reads how long a processor may exceed its lasting power limit, and that limit.
 
-For a while Intel's processors take up to their second limit (PL2), then the first one (PL1); the
-kernel tells both, and the time. Laptops of AMD do the same and tell nothing. A fall after that time
-is how the machine is made. Source: Intel, Power Limits in its data sheets, volume 1.
+Intel's processors may take their second power limit (PL2) for a while, then only the first (PL1).
+The kernel reports both limits and the time. AMD's laptop processors do the same, but report
+nothing. A lower speed after that time is by design. Source: Intel, Power Limits in its data sheets,
+volume 1.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ LONG, SHORT = "long_term", "short_term"
 def turbo_s(machine: Machine, around: Surroundings | None = None) -> float:
     """Return the seconds after which the processor keeps to its lasting limit; 0 for no turbo.
 
-    Where nobody tells, a machine with a battery has one, and a processor that is made with one.
+    If the system reports no limits, two kinds of machine are taken to have a turbo: those with a
+    battery, and those whose processor has one by its data sheet.
     """
     longest = max((limit.window_s or 0.0 for limit in _lasting(machine)), default=0.0)
     if machine.cpu.power_limits:

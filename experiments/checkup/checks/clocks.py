@@ -1,7 +1,7 @@
 """The clocks that were seen while cores worked, beside those that the processor should have.
 
-Cores of one kind, or the best moment of a load, are no measure where all of them are held back. A
-guest is not told its clocks, or those of its host.
+If the whole processor is held back, all its cores are slow alike, even at a load's best moment. A
+guest sees neither its own clocks nor those of its host.
 """
 
 from __future__ import annotations

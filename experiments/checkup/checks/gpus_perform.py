@@ -44,7 +44,7 @@ def gpu_copy(
 ) -> Iterator[Row]:
     """Hold copies of pinned memory, the slower direction, against the GPU's link as it is used.
 
-    What that lacks of what card and slot can do is told by the row of the link.
+    A link slower than card and slot allow is the subject of the link's own row.
     """
     ways = {way: _largest(runs, way) for way in ONE_WAY}
     known = {way: pooled(each) for way, each in ways.items() if pooled(each)}
@@ -171,8 +171,8 @@ def _arithmetic(evidence: Evidence, gpu: Gpu, precision: str) -> float | None:
 def _at_its_limit(gpu: Gpu, runs: Iterable[Ran], row: Row) -> Row:
     """Return the row of a small GPU that its own power limit holds back, as its maker meant it.
 
-    The ceiling is at its highest clock, which a GPU of few watts never has in large products.
-    Drivers tell no watts of some GPUs of laptops.
+    The ceiling is computed for the highest clock, which a GPU of few watts never has in large
+    products. Drivers report no watts for some laptop GPUs; these count as small.
     """
     watts = gpu.power_default_watts or gpu.power_limit_watts or 0.0
     is_small = watts <= rules().numbers.small_gpu_watts and not has_lowered_limit(gpu)

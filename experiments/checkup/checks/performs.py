@@ -132,8 +132,8 @@ def _others(rates: Mapping[tuple[Any, int], Sequence[float]], of: tuple[Any, int
 def disk(rule: Rule, evidence: Evidence, runs: Sequence[Ran]) -> Iterator[Row]:
     """Hold the fastest way of reading past the page cache against what the disk's maker promises.
 
-    Makers promise it for many readers at once. Of an unknown model only its link and the slowest of
-    its kind are known: between the two nobody can tell.
+    Makers promise it for many readers at once. If the model is unknown, only the speed of its link
+    and the slowest of its kind are known. A result between the two gets no verdict.
     """
     samples = by_round(runs, "reads", lambda read: read.bytes_per_s)
     values = {name: value for run in runs for name, value in run.values.items()}

@@ -1,12 +1,13 @@
 """Is every core as fast as the others of its kind?
 
-Method: one thread does the same arithmetic (polynomials over an array in the first-level cache) on
-one hardware thread after another, kept there (pinned). Before each sample it works as long without
-being timed, so that the core's clock has risen. Hardware threads are shuffled in each round. Each
-core is compared, round by round, with the usual core of its kind: the upper median of that round.
+Method: one thread does the same arithmetic on one hardware thread after another, kept there
+(pinned). It computes polynomials over an array in the first-level cache. Before each sample the
+thread works as long without being timed, so that the core's clock has risen. Hardware threads are
+shuffled in each round. Each core is compared, round by round, with the usual core of its kind: the
+upper median of that round.
 Source: none; cores of one kind are each other's reference.
 
-What it cannot tell: how fast cores are while all work at once, which heat and power decide.
+Not shown: how fast cores are while all work at once, limited by heat and power.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """What of PyTorch works on this machine?
 
-Method: each feature is tried once on the smallest task that needs it, and its answer compared with
-one that is known: a product in half precision and in bfloat16, a compiled function, memory that is
-pinned, a copy to each GPU and back, and the libraries by which processes talk. A feature that
-answers wrong, or that fails although it says that it is there, is broken; one that PyTorch was
-built without, or that lacks a compiler, is missing.
+Method: each feature is tried once on the smallest task that needs it. Its result is compared with a
+known one. The features are: products in half precision and bfloat16, a compiled function, pinned
+memory, copies to each GPU and back, and communication libraries. A feature is broken if its result
+is wrong, or if it fails although PyTorch offers it. A feature is missing if PyTorch was built
+without it, or if it lacks a compiler.
 
-What it cannot tell: whether a feature is fast.
+Not shown: whether a feature is fast.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Does the same calculation always give the same bits?
 
-Method: two matrices of random numbers are multiplied again and again, and each result is compared
-bit by bit with the first. On the processor all cores do it at once, each kept on its core (pinned),
-and all compare with one result. On a GPU the first products only warm up: until then its library
-may still choose another kernel. Afterwards kernel, shapes and stream are the same, and NVIDIA says
-that such products are.
+Method: two matrices of random numbers are multiplied again and again. Each result is compared bit
+by bit with the first. On the processor all cores multiply at once, each thread kept on its core
+(pinned). All compare with one result. On a GPU the first products only warm up: until then its
+library may still choose another kernel. Afterwards kernel, shapes and stream stay the same. For
+that case NVIDIA promises equal bits.
 Source: gpu-burn counts errors in the same way; "Results Reproducibility" in the documentation of
 cuBLAS.
 
-What it cannot tell: an error that comes only with another load, or after hours.
+Not shown: an error that comes only with another load, or after hours.
 
 Seen on an H100: 5450 products, all alike.
 """

@@ -1,13 +1,13 @@
 """Does memory give back what was written to it?
 
-Method: a part of the free memory is filled with a pattern of bits. Only when all of it is written,
-far more than the caches hold, it is read back: every word is compared, and written again inverted;
-then that is read back too (moving inversions). The patterns: one bit that walks, each word's own
-number, alternating bits, and random ones. On the processor every core works on memory that it wrote
-first; on a GPU the GPU itself writes and compares.
+Method: a part of the free memory is filled with a pattern of bits. The pattern is read back only
+when all of it is written, far more than the caches hold. Every word is compared and written again
+inverted; then that is read back too (moving inversions). The patterns: one bit that walks, each
+word's own number, alternating bits, and random ones. On the processor every core works on memory
+that it wrote first; on a GPU the GPU itself writes and compares.
 Source: MemTest86 and memtester; on GPUs cuda_memtest, after which DCGM has its memory test.
 
-What it cannot tell: anything about memory that others hold. A test before the system starts
+Not shown: anything about memory that others hold. A test before the system starts
 (MemTest86) reaches nearly all of it, and runs for hours.
 
 To be confirmed on a GPU: that torch gives most of the free memory in such pieces.

@@ -1,7 +1,7 @@
 """Memory in regions that patterns are written to and read back from: the processor's or a GPU's.
 
-Regions are worked on in groups, a region for each core or one on a GPU, so that a run can be
-stopped between two groups.
+Regions are worked on in groups: one region for each core, or one on a GPU. A run can be stopped
+between two groups.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class Checked(x.Record, kw_only=False):
 class HostMemory:
     """The processor's memory: each core's regions are written first by that core.
 
-    `size_bytes` in all lie in so many `groups`; `is_cut` if more was wanted than is free.
+    `size_bytes` of memory lie in `groups` groups of regions. `is_cut`: less was taken than was
+    wanted.
     """
 
     is_cut = False  # the engine refuses to begin with more than is free

@@ -1,14 +1,14 @@
 """Does the machine keep its speed while everything works?
 
-Method: every hardware thread computes polynomials over an array in its first-level cache, and every
-GPU multiplies matrices of random numbers in half precision, all at once. Each second gives a row:
-the work of the processor, divided by the processor time that it had, so that what other programs
-took does not count; and the work of each GPU by its own clock. Temperatures, power and clocks are
-read meanwhile. Windows of ten seconds are compared: the last with the best. It ends early where a
-sensor reaches the temperature at which it shall, or where one that told falls silent.
+Method: every hardware thread computes polynomials over an array in its first-level cache. At the
+same time every GPU multiplies matrices of random numbers in half precision. Each second gives a row
+for each device. The processor's work is divided by the processor time that it got, so other
+programs' share does not count. A GPU's work is timed by the GPU's own clock. Temperatures, power
+and clocks are read meanwhile. The last window of ten seconds is compared with the best. The run
+ends early if a sensor reaches the set temperature, or if a sensor that had answered falls silent.
 Source: 3DMark's stress test compares loops in the same way; gpu-burn multiplies matrices.
 
-What it cannot tell: what limits a processor that tells neither temperature nor throttling.
+Not shown: what limits a processor that reports neither temperature nor throttling.
 
 Seen on an H100: 650 TFLOP/s at its power limit of 700 W, and busy at each look.
 """
@@ -207,8 +207,8 @@ def kept_fractions(work: Sequence[Work]) -> dict[str, float]:
 def windows(work: Sequence[Work]) -> dict[str, list[list[float]]]:
     """Return the rates of each device by windows, in order.
 
-    A window is ten seconds, a third of a run that is shorter than three, a sixth of a long one:
-    of more windows the best is the best by chance. What does not fill one is left out at the
+    A window lasts ten seconds, but in a short run a third of it, in a long run a sixth. With more
+    windows the best would be high by chance alone. Rows that fill no window are left out at the
     beginning. A device with fewer rows than windows has none.
     """
     found = {}

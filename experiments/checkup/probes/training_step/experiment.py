@@ -1,12 +1,12 @@
 """How fast does a small network learn, and does it learn at all?
 
-Method: a network of three convolutions learns one batch of made-up pictures again and again, from
-the same weights each time this runs. Each class of pictures has a colour of its own under noise, so
-the loss must fall. In each round some steps are timed together, until the device has finished. The
+Method: a network of three convolutions learns one batch of made-up pictures again and again. Every
+run begins with the same weights. Each class of pictures has a colour of its own under noise, so the
+loss must fall. In each round some steps are timed together, until the device has finished. The
 first steps only warm up. The loss of every step is kept.
 Source: SuperBench compares machines by training steps of small models in the same way.
 
-What it cannot tell: how fast a large network learns, which has other bottlenecks.
+Not shown: how fast a large network learns, whose bottlenecks are others.
 """
 
 from __future__ import annotations
