@@ -1,6 +1,6 @@
 """The only clock of a measurement, with what belongs to it: repeats, order, pinning, stop.
 
-Where it watches, a turn in which a timed thread was disturbed is measured again.
+If the bench watches, it measures a turn again when a timed thread was disturbed in it.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ class Bench:
     def time(self, call: Callable[[], object], operations: int = 0) -> float:
         """Return how many seconds one call takes. The caller sizes it: a millisecond or more.
 
-        `operations` says how many it does, so that counts of the processor are told of one.
+        `operations` is the number of operations in a call. With it the processor's counts can be
+        given for one operation.
         """
         with self.watched(operations):  # Windows' clock may not tick within a call
             return max(self._once_s(call), TICK_S)
@@ -83,8 +84,8 @@ class Bench:
     def watched(self, operations: int = 0) -> Iterator[None]:
         """Watch what the system takes from the calling thread; for what times itself in a turn.
 
-        Where the processor's counters can be had, they run within; what they cost lies outside of
-        the time that is taken within.
+        If the processor's counters are available, they run within. The cost of reading them lies
+        outside the time that is taken within.
         """
         losses, counts = self._losses, self._counts
         if losses is None:
@@ -134,8 +135,9 @@ class Bench:
     def interleave(self, arms: Sequence[A], rounds: int) -> Iterator[tuple[Arm, A]]:
         """Yield every arm once a round, each round shuffled, so that drift favours none.
 
-        An arm whose turn was disturbed comes again at once, twice at most, and a quarter more turns
-        at most in all. Rounds beyond the last come as long as `wants_more` says so.
+        An arm whose turn was disturbed comes again at once, at most twice. All repeats together add
+        at most a quarter more turns. After the last round more rounds follow, as long as
+        `wants_more` returns True.
         """
         before, self.before_turns = self.before_turns, lambda: ""
         first = before()
@@ -165,7 +167,7 @@ class Bench:
     def pinned(self, to: int | None = None) -> Iterator[int | None]:
         """Keep this thread on one hardware thread; yield its id, None where it cannot be kept.
 
-        The quietest usable one, unless told.
+        Without `to` it is the quietest usable one.
         """
         usable = [thread.id for thread in usable_threads(self.machine)]
         if not usable or not can_keep():

@@ -219,8 +219,9 @@ class Limits(list[str]):
 class Key(Record, kw_only=False):
     """A number to be read first, and its mark in a view.
 
-    The mark is that of the bars, lines, pins, lanes or cells with these labels, or the place on the
-    x axis that the value `at` gives; of both, the line at that place.
+    The mark belongs to the bars, lines, pins, lanes or cells with these labels, or to the place
+    `at`. The value `at` gives a place on the x axis. With names and `at`, it is the named line at
+    that place.
     """
 
     value: str

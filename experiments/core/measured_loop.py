@@ -1,6 +1,6 @@
 """The loop that an experiment measures, found in its code by the name that it declares.
 
-Kernels need libraries that whoever shows them does not load, so the file is read, not imported.
+The file is read, not imported: a page that shows the loop does not load the libraries of kernels.
 """
 
 from __future__ import annotations

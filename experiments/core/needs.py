@@ -44,7 +44,8 @@ def lacks(machine: Machine, use: Use) -> bool:
 def lacking(experiment: Experiment[Any], system: str | None) -> tuple[Use, ...]:
     """Return what a kind of system, as in `OperatingSystem`, lacks of all that is used.
 
-    What imports nothing measures in processes of its own, where no system marks samples.
+    An experiment that imports nothing measures in processes of its own. No system marks samples
+    there.
     """
     uses = (*experiment.uses, *([Use.MARKS] if experiment.imports else []))
     return tuple(use for use in uses if use in _LACKING.get(system or "", ()))

@@ -31,9 +31,9 @@ _NUMBER = re.compile(r"[+-]\d[\d.]*(?:e[+-]?\d+)?(?:[%×]| [^\W\d]{1,4}(?:/s)?| 
 def to_csv(rows: Iterable[Any], table: type[Row]) -> str:
     """Return the rows under a line of their columns' names.
 
-    Where rows were disturbed, a column `lost_fraction` says how much, and is empty in the others.
-    Where the processor counted, each event has a column `counted_EVENT`; more of them say of how
-    many operations, and for which share of the time its counter ran.
+    If rows were disturbed, a column `lost_fraction` gives the fraction that each lost; it is empty
+    in the others. If the processor counted, each event has a column `counted_EVENT`. Two more
+    columns give the number of operations, and the share of the time in which the counter ran.
     """
     rows, names = list(rows), list(specs(table))
     lines = [[getattr(row, name) for name in names] for row in rows]

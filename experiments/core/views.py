@@ -64,7 +64,8 @@ class Bars(_OfTable, kw_only=False):
 class Lines(_OfTable, kw_only=False):
     """A line through the statistic at each x, one for each `series`; every repeat is a dot.
 
-    Where x is measured as well, no two are the same: rows with one `point` make one of the line.
+    If x is measured as well, no two rows share an x. Rows with the same `point` then form one point
+    of the line.
     """
 
     x: Axis
@@ -142,7 +143,7 @@ class Piece(Record):
     def fault_lines(self) -> Mapping[int, str]:
         """Return the fault in each faulty line; the first line is 1.
 
-        None are known once somebody has changed the program, as in a copy of the experiment.
+        None are known if the program has been changed, as in a copy of the experiment.
         """
         broken, mended = self.broken.splitlines(), self.mended.splitlines()
         both = enumerate(zip(broken, mended, strict=False), 1)

@@ -1,11 +1,12 @@
 """The words of the program: one `Words` per language, for window and terminal.
 
-A text is found by its dotted key. What no experiment has belongs to `resources/text/LANG/*.toml`;
-those of an experiment lie in its folder and begin with its id. What an experiment does not say
-itself (`stream.params.device`) is said for all in `shared.params.device`, or as a note or a problem
-of the program (`notes.KEY`, `problems.KEY`). `{name}` in a text takes a value, shown in the unit
-that the name ends in (`{memory_latency_s}` becomes "151 ns"). `{count|one core|{count} cores}`
-takes the first text where the value is 1, else the second. `"a, b" = "..."` is a text of two keys.
+A text is found by its dotted key. Texts of the program itself stand in
+`resources/text/LANG/*.toml`. Texts of an experiment lie in its folder, and their keys begin with
+its id. If an experiment lacks a text (`stream.params.device`), the shared text counts
+(`shared.params.device`). For notes and problems the program's text counts (`notes.KEY`,
+`problems.KEY`). `{name}` in a text takes a value, shown in the unit that the name ends in
+(`{memory_latency_s}` becomes "151 ns"). `{count|one core|{count} cores}` takes the first text where
+the value is 1, else the second. `"a, b" = "..."` is a text of two keys.
 """
 
 from __future__ import annotations
@@ -126,8 +127,8 @@ def load(
 ) -> Words:
     """Read the words of a language, in English where it has none.
 
-    `program` is what a person types to call this one; `experiments` are all unless told, also those
-    of the checkup.
+    `program` is what a person types to call this one. Without `experiments`, all are taken, also
+    those of the checkup.
     """
     from machine.system.adding import is_frozen
 

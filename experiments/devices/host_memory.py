@@ -51,7 +51,7 @@ def give_back_pinned(device: Device) -> bool:
 def near(device: Device) -> Iterator[bool]:
     """Keep this thread near the GPU, and so the memory that it writes first.
 
-    Yields False if there are several memory nodes and nobody tells which one is near.
+    Yields False if there are several memory nodes, and the near one is unknown.
     """
     machine, gpu = device.bench.machine, device.gpu()
     nodes = usable_nodes(machine)

@@ -1,8 +1,8 @@
 """The time of work on a device: between two marks, with the queue filled beforehand.
 
-A GPU that works faster than it is called waits for the next call, so marks around small work would
-time the calls. Therefore the queue is held while the calls are made; the device then does them
-without gaps. A sample whose hold ended too early is not clean.
+A GPU that finishes work faster than calls arrive waits for the next call. Marks around small work
+would then time the calls. So the queue is held while the calls are made, and the device then does
+them without gaps. A sample whose hold ended too early is not clean.
 Method: as nvbandwidth and the CUDA samples do it with a delay kernel.
 
 Seen on an H100: a hold of 1 ms outlasts a hundred queued calls of 2 to 9 µs. `_sleep` counts

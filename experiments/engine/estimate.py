@@ -8,7 +8,7 @@ TRUSTED_FROM = 0.5  # of the run: from there on, only its own pace counts
 class Estimate:
     """Estimates from the reported progress of a run how long the rest takes.
 
-    What was prepared before the first sample is no part of the pace: it does not come again.
+    The time before the first sample is left out of the pace: preparation happens only once.
     """
 
     def __init__(self) -> None:

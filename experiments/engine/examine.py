@@ -1,7 +1,7 @@
 """A look at the user's own experiments, each in a process of its own before anything else runs it.
 
-A syntax error, an endless import, a crash, a wrong type or a missing word becomes a Problem. What
-the process says is read strictly: it may hang, die or lie.
+A syntax error, an endless import, a crash, a wrong type or a missing word becomes a Problem. The
+process may hang, die or lie, so its answer is read strictly.
 """
 
 from __future__ import annotations

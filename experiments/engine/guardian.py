@@ -1,11 +1,12 @@
 """The small process between the application and a measurement: nothing outlives its run.
 
-It owns a lifeline (its standard input), starts the measuring process in a process group of its
-own, hands every command on, reaps, and kills the whole group and every orphan as soon as its
-parent or its child is gone. Standard library only: started with `python -I -S`, up in 12 ms.
+It owns a lifeline (its standard input), and starts the measuring process in a process group of its
+own. It hands every command on, and reaps ended processes. When its parent or its child is gone, it
+kills the whole group and every orphan. Standard library only: started with `python -I -S`; up in 12
+ms.
 
-Where it is killed itself, the kernel ends the worker, and then all that is tied to the worker
-(`die_with_parent`); what is not tied, and files, are swept at the next start.
+If the guardian itself is killed, the kernel ends the worker, then all that is tied to the worker
+(`die_with_parent`). The next start sweeps up files and processes that are not tied.
 """
 
 import ctypes

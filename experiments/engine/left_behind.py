@@ -1,7 +1,7 @@
 """Finds what a user's own experiment leaves behind in the process that imports it.
 
-The window and the terminal import it as well: a thread would keep them from ending, a fork would
-run them twice, and without `sys.path` nothing more could be imported.
+The window and the terminal import the experiment as well. There a thread would keep them from
+ending, and a fork would run them twice. Without `sys.path` they could import nothing more.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Single points of one experiment inside their process: ready once, then a few rows a point.
 
-The lock is held while a point is measured, not for as long as somebody looks at a slider: another
-program's run would wait for hours. What all points share is made once, under the lock as well.
+The lock is held only while a point is measured. Otherwise an open page with a slider would make
+another program's run wait for hours. Things that all points share are made once, also under the
+lock.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ def measure_points(
     stop: Callable[[], bool],
     problem_of: Callable[[Exception], Problem],
 ) -> object:
-    """Measure points until another command comes, and return that. Raises where none can be.
+    """Measure points until another command comes, and return that. Raises if none can be measured.
 
-    A point that raises is told of, and the next may go well.
+    If a point raises, its `PointDone` carries the problem; the next point may succeed.
     """
     points = _Points(catalogue.load(command.experiment), send, stop)
     send(messages.Ready())

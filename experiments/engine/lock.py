@@ -1,8 +1,8 @@
 """The lock that lets one measurement at a time run on a machine, over all users.
 
 The lock is a file lock of the measuring process, so it dies with its holder. The file names the
-holder for whoever waits. The file may be removed during a run, so on Linux a name that lies in no
-file system is held as well.
+holder to waiting programs. The file may be removed during a run. So on Linux the lock also holds a
+name that lies in no file system.
 """
 
 from __future__ import annotations
@@ -105,9 +105,10 @@ def one_at_a_time(
 ) -> Iterator[None]:
     """Hold the lock; while another has it call `waiting(holder)` once and `check_stop()` often.
 
-    A holder that does not name itself is told of too, after a while, as `UNKNOWN`. Of one that is
-    stopped `STOPPED` says which process that is. Without a folder that all may write there is no
-    lock: `unavailable` hears why, and one goes on all the same. Without it, raises OSError.
+    `waiting` is called with `UNKNOWN` if after a while the holder has not named itself. If the
+    holder is stopped, its `STOPPED` names the process. If no folder is writable for all, there is
+    no lock. Then `unavailable` is called with the error, and the work goes on; without
+    `unavailable`, raises OSError.
     """
     with contextlib.ExitStack() as stack:
         try:

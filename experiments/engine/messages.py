@@ -1,8 +1,8 @@
 """The messages between application and worker, which are also the lines of a run file.
 
 JSON lines, version 1, decoded strictly: whatever is not exactly one of these messages is a
-`BadMessage` with its reason. Only the lines of a run may have fields that are unknown here, so that
-a file of a newer version opens. NaN and infinity do not exist.
+`BadMessage` with its reason. Only the lines of a run may have fields that are unknown here. So a
+file of a newer version opens. NaN and infinity do not exist.
 """
 
 from __future__ import annotations

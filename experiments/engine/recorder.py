@@ -20,8 +20,8 @@ class Recorder:
     """Appends the lines of one run to a file of its own, each flushed before it is handed on.
 
     A disk that fills up does not end the run: what is written stays whole, the rest is kept in
-    memory and tried again at the end. `problem` then says what could not be kept. `is_gone` says
-    that somebody has deleted or moved the file meanwhile.
+    memory and tried again at the end. `problem` then says what could not be kept. `is_gone`: the
+    file was deleted or moved meanwhile.
     """
 
     def __init__(self, path: Path) -> None:

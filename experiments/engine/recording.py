@@ -143,8 +143,8 @@ class Recording(Record, kw_only=False):
     def finding(self, experiment: Experiment[Any]) -> messages.FindingSent | None:
         """Return what `analyse` says of these rows; None where there is too little to analyse.
 
-        A run that ended before its first row tells what it told then, which is mostly nothing.
-        Raises UserError where the experiment has changed its tables since.
+        A run that ended before its first row keeps its recorded finding, mostly None. Raises
+        UserError if the experiment has changed its tables since.
         """
         tables = self.tables(experiment)
         is_whole = self.finished.outcome is Outcome.COMPLETED
@@ -167,7 +167,8 @@ def analysed(
 ) -> messages.FindingSent:
     """Return what `analyse` says of the rows that were not disturbed, and how far that stands.
 
-    Where no sample of a way is left, nobody can tell. Raises what `analyse` raises.
+    If no sample of a way is left, the finding is `MOSTLY_DISTURBED`. Raises the errors of
+    `analyse`.
     """
     left = {name: counting(rows) for name, rows in tables.items()}
 

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 class RunState:
     """The rows of every table, the newest frames, the progress, and in the end the outcome.
 
-    `drawn_from` grows by one with each row or frame of a table, so that a plot knows if it is old.
+    `drawn_from` counts the rows and frames of each table, so that a plot can see if it is outdated.
     """
 
     def __init__(self, experiment: Experiment[Any]) -> None:

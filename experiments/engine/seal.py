@@ -36,8 +36,8 @@ class Seal:
     def holds(self, event: messages.Event, line: bytes) -> bool:
         """Take the next line of a file; False for a last one with the checksum of other bytes.
 
-        False too for one that has unknown fields and no checksum: each version that may write such
-        a field writes that one, and its name may have been flipped.
+        A last line with unknown fields and no checksum gives False, too. Every version that writes
+        such fields also writes a checksum, so the checksum's name may have been flipped.
         """
         if isinstance(event, messages.Finished) and event.crc32 is not UNSET:
             return line[-FIELD_BYTES:] == FIELD % zlib.crc32(line[:-FIELD_BYTES], self._crc)

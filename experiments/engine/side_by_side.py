@@ -51,7 +51,7 @@ class SideBySide:
     def events(self) -> Iterator[tuple[int, messages.Event]]:
         """Yield each event with the place of its run; the last of each is `Finished`.
 
-        Where one run does not complete, the other is stopped.
+        If one run does not complete, the other is stopped.
         """
         pair, heard = str(uuid.uuid4()), dict[int, Heard]()
         with contextlib.ExitStack() as open_runs:
@@ -120,7 +120,7 @@ def check_alike(original: Experiment[Any], copy: Experiment[Any]) -> None:
 def to_tell(ended: Mapping[int, messages.Finished]) -> tuple[int, messages.Finished] | None:
     """Return the end that kept two runs from being compared, with its place; None if none did.
 
-    Where one failed, the other was only stopped because of it.
+    A failed run comes first: its failure also stopped the other run.
     """
     wrong = [(p, each) for p, each in ended.items() if each.outcome is not Outcome.COMPLETED]
     return min(wrong, key=lambda each: each[1].problem is None, default=None)

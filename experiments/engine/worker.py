@@ -1,8 +1,8 @@
 """The process in which a job runs: one command and then control messages in, events out.
 
-The real standard output is for the protocol alone; whatever prints ends in the log. The end of
-standard input means that the parent is gone, and ends the process; what can be answered in a moment
-and was read before is answered first, for people who pipe a line into it.
+The real standard output is for the protocol alone; prints of other code go to the log. If standard
+input ends, the parent is gone, and the process ends. A command that was read before and is answered
+in a moment is still answered. So people can pipe a line into the worker.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Compares samples of two ways: they differ, they are the same, or it is unclear.
 
-Every comparison is one of ratios, so it works on logarithms. Where both ways were measured in turn,
-each round gives one ratio, and what disturbed a whole round cancels out. The estimate is that of
+Every comparison is a comparison of ratios, so it works on logarithms. If both ways were measured in
+turn, each round gives one ratio: what disturbed a whole round cancels out. The estimate is that of
 Hodges and Lehmann (1963): the median of all pairwise averages, or differences. Its interval comes
 from the exact distribution of Wilcoxon's signed ranks, or of Mann's and Whitney's U for two runs.
-Where even the clearest samples could not reach the level that way, it is Student's, or Welch's.
-Where a sample is 0 or less, the differences are compared in place of the ratios.
+If even the clearest samples could not reach the level that way, it is Student's interval, or
+Welch's. If a sample is 0 or less, the differences are compared in place of the ratios.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ def alike_within() -> float:
 def held(found: Ratio, hampered: int = 0) -> Ratio:
     """Return a comparison as it may be claimed beside the load of other programs.
 
-    `hampered`: above 0 load raises the one's figure more than the other's, below 0 less. It
-    cannot have made a difference that it works against.
+    `hampered` is above 0 if load raises the first figure more than the second. It is below 0 if
+    load raises the first less. Load cannot have made a difference that it works against.
     """
     factor = load_factor()
     if factor <= 1 or found.outcome is not Outcome.DIFFERS:

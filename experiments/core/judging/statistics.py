@@ -68,8 +68,9 @@ class Spread:
     def is_no_lower(self, other: Spread, *, within: float = WITHIN, is_alike: bool = False) -> bool:
         """Is it clear that this one is lower by no more than that, if at all?
 
-        Load slows both, which makes unlike figures alike: beside it only what lies beyond counts,
-        unless it is known which of the two it raises more, or `is_alike` (see `against`).
+        Load slows both, which makes unlike figures alike. So beside load a result counts only
+        beyond the load's factor. The exceptions: load is known to raise one of the two more, or
+        both alike (`is_alike`, see `against`).
         """
         found = self.against(other)
         is_hidden = self.busy_cores == other.busy_cores and not is_alike
@@ -93,7 +94,8 @@ def spreads(
     """Return the spread of each kind; every sample comes with its kind, and with its round.
 
     Of several samples of a kind in one round their median counts. Without rounds the samples of a
-    kind are those of round 0, 1, 2, ... `busy_cores` tells of a kind what Spread does.
+    kind are those of round 0, 1, 2, ... `busy_cores` gives each kind the `busy_cores` of its
+    Spread.
     """
     of: dict[K, dict[int, list[float]]] = {}
     for kind, sample, *number in samples:

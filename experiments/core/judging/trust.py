@@ -1,9 +1,10 @@
 """Trust in a run: how much others took of the processors, held against its finding.
 
-Where other programs or the host took a fraction b of the processors meanwhile, what they share with
-the run (memory, the last cache, the clock, sibling threads) was slower by an unknown factor of at
-most about 1 / (1 - b). An effect stands where its interval lies beyond that (`comparing.held`), or
-where the load worked against it. A count that load cannot make stands by itself.
+Suppose other programs or the host took a fraction b of the processors. Everything that they share
+with the run (memory, the last cache, the clock, sibling threads) was then slower. The factor is
+unknown, but at most about 1 / (1 - b). An effect stands if its interval lies beyond that
+(`comparing.held`), or if the load worked against it. A count that load cannot make stands by
+itself.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def weigh(analyse: Callable[[], Finding], taken: float) -> tuple[Finding, Trust]
 def first_words(trust: Trust, notes: Iterable[Noted]) -> tuple[str, Mapping[str, Any]] | None:
     """Return what is said first of a run, as key and values; None where all of it stands.
 
-    What stands is said with its bound, which also holds for what is called the same.
+    A finding that stands comes with the bound of the slowdown. The bound holds for "the same", too.
     """
     if trust is Trust.SOLID:
         return None

@@ -43,7 +43,7 @@ def placeholders(experiment: Experiment[Any], words: Words) -> Iterator[Problem]
 def verdicts(experiment: Experiment[Any], words: Words) -> Iterator[Problem]:
     """Yield findings that are long, and those whose cause is missing, long or left over.
 
-    A finding that nobody can tell needs no cause.
+    A finding of "cannot tell" needs no cause.
     """
     text = {name: words.text(f"{experiment.id}.{name}") for _, name in _keys(experiment, words)}
     findings = {name.partition(".")[2] for name in text if name.startswith("findings.")}

@@ -1,7 +1,7 @@
 """The hardware threads on which the calling thread may run: asked, and narrowed.
 
 Linux and Windows can; macOS has no such call. Windows numbers hardware threads within groups of up
-to 64, and this program numbers them on from group to group, as `machine/windows` does.
+to 64. This program numbers them on from group to group, as `machine/windows` does.
 Source: "Processor Groups" and "GROUP_AFFINITY structure" of Microsoft.
 """
 

@@ -1,8 +1,9 @@
 """The environment of the processes that are started: our packages, caches, and nothing that tunes.
 
-A variable that some shell, cluster or image has set would change what is measured, and nobody would
-know. So those of the libraries that measure are cleared here, in one place, for every process that
-measures. Kept is what a program needs to run at all here, and what chooses devices or places.
+A variable that some shell, cluster or image has set would change the measurement unnoticed. So the
+variables of the measuring libraries are cleared here, in one place, for every process that
+measures. Variables that a program needs to run at all are kept, and those that choose devices or
+places.
 """
 
 from __future__ import annotations
@@ -87,8 +88,8 @@ def _is_theirs(name: str) -> bool:
 def recorded(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables of those libraries that a process has, as a run may keep them.
 
-    A value that is a place or a serial number would name somebody: then only that it is set. What
-    every process gets from `own_environment` is left out.
+    A value that is a place or a serial number could name a person. Only "(set)" is kept of it.
+    Variables that every process gets from `own_environment` are left out.
     """
     own = {**own_caches(), "PYTHONPATH": str(ROOT), "PYTHONFAULTHANDLER": "1"}
     return {

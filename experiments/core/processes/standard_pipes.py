@@ -1,8 +1,8 @@
 """The standard pipes of a process that speaks a protocol through them, kept from all else in it.
 
-What else runs in the process finds an empty input, and its prints go to standard error. So a child
-that an experiment starts eats no command. Windows lets no other thread touch an input that one
-reads: an import of numpy would wait for the next command (numpy/numpy#24290).
+Other code in the process finds an empty input, and its prints go to standard error. So a child that
+an experiment starts eats no command. On Windows, a thread that reads the input blocks all other
+threads that touch it. An import of numpy would wait there for the next command (numpy/numpy#24290).
 """
 
 from __future__ import annotations

@@ -53,8 +53,8 @@ def limited(*limits: str) -> Callable[[LessonRun], bool]:
 class Spot(Record):
     """The right place in a plot: bars, lines or lanes of these names, or a stretch of the axis.
 
-    Where one name is not enough, it is `pairs`: the row and the column of a cell in a map, or the
-    label and the detail of a bar.
+    If one name is not enough, `pairs` names two: row and column of a cell in a map, or label and
+    detail of a bar.
     """
 
     names: tuple[str, ...] = ()

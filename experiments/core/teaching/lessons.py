@@ -1,10 +1,10 @@
 """Lessons: the words of `lesson.en.toml`, and what the `lesson.py` beside it computes of a run.
 
 The words name functions (`right`, `when`, `reached`), so that no expression is read from a file. A
-function takes a `LessonRun`. `numbers(run, guess)`, where there is one, gives further values that
-the texts may name, `HELD_BACK` names what a run shows last, `predicted_range(machine)` and
-`predicted_points(machine)` set range and points of a prediction, and `motion(run, pointed)` is what
-moves on the drawing.
+function takes a `LessonRun`. Further functions are optional. `numbers(run, guess)` gives more
+values for the texts. `predicted_range(machine)` and `predicted_points(machine)` set range and
+points of a prediction, and `motion(run, pointed)` moves the drawing. `HELD_BACK` names the bars,
+lines or lanes that a run shows last.
 """
 
 from __future__ import annotations
@@ -151,8 +151,8 @@ class Transfer(_Text, frozen=True):
 class Explain(_Text, frozen=True):
     """The explanation.
 
-    Who did not guess reads `headline` without its first sentence, or `headline_skipped`. Where
-    texts name `{opening}`, the sentences stand that several of them begin with.
+    A learner who did not guess reads `headline` without its first sentence, or `headline_skipped`.
+    `{opening}` in a text stands for the sentences that several texts begin with.
     """
 
     headline: str
@@ -169,8 +169,8 @@ class Explain(_Text, frozen=True):
 class Goal(_Text, frozen=True):
     """A task to try; `reached` says of a run whether it did.
 
-    With `start` it is an exercise: only a copy's run beside the original can reach it, and the copy
-    may begin with the `start.py` that lies beside the lesson.
+    With `start` it is an exercise: only a copy's run beside the original can reach it. The copy may
+    begin with the `start.py` that lies beside the lesson.
     """
 
     goal: str
