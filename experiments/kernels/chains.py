@@ -1,9 +1,9 @@
 """A chain of dependent reads through memory, in random order or in a row.
 
 Each node is one 64-byte line that holds the address of the next. The random order is one cycle
-through all nodes: node number `scramble(i)` is followed by `scramble(i + 1)`, where `scramble`
-is a bijection on the numbers below a power of two and numbers past the end are left out. So the
-order needs no array, and no prefetcher can guess a step.
+through all nodes: node number `scramble(i)` is followed by `scramble(i + 1)`. `scramble` is a
+bijection on the numbers below a power of two; numbers past the end are left out. So the order needs
+no array, and no prefetcher can guess a step.
 
 Signatures are given because an address that returns to Python is a plain int: numba would unite
 int64 with uint64 to float64, in the middle of the chain.
@@ -103,8 +103,8 @@ def link_apart(
 ) -> np.uint64:
     """Chain `nodes` lines in one random cycle, `apart_bytes` apart in memory.
 
-    Where they are to `spread`, each lies at another line within its `apart_bytes`, so that not all
-    fall into the same few sets of a cache. Returns the address of a node.
+    With `spread`, each lies at another line within its `apart_bytes`. So they do not all fall into
+    the same few sets of a cache. Returns the address of a node.
     """
     bits = np.uint64(1)
     while (np.uint64(1) << bits) < np.uint64(nodes):

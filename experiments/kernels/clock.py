@@ -1,7 +1,7 @@
 """A chain of dependent additions: one a cycle, on every core.
 
-It is machine code, because a compiler would turn the chain into a single addition. Where this
-module has none for the processor, `COUNTS_CYCLES` is False and `count` must not be called.
+It is machine code, because a compiler would turn the chain into a single addition. If this module
+has none for the processor, `COUNTS_CYCLES` is False and `count` must not be called.
 Source: uarch-bench (T. Downs) calibrates its clock in the same way.
 """
 

@@ -1,8 +1,9 @@
 """Reads from an open file until a flag in memory is set, without the interpreter.
 
-Python takes the GIL between two reads, so 32 of its threads ask less of a fast disk than it can
-give. The system is called directly: `pread` of the C library, `ReadFile` on Windows.
-Source: "ReadFile function" and "OVERLAPPED structure" of Microsoft: with an offset, it reads there.
+Python takes the GIL between two reads. So 32 Python threads cannot keep a fast disk busy. The
+system is called directly: `pread` of the C library, `ReadFile` on Windows.
+Source: "ReadFile function" and "OVERLAPPED structure" of Microsoft; given an offset, it reads
+there.
 """
 
 from __future__ import annotations

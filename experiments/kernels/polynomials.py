@@ -1,7 +1,7 @@
 """Polynomials over an array that stays in the first-level cache: arithmetic that heats a core.
 
 Each number is read once and then multiplied and added `DEGREE` times. Neighbours do not wait for
-each other, so the compiler makes vectors of them and a core does several at once.
+each other. So the compiler makes vectors of them, and a core does several at once.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """A sum by vector instructions of a chosen width, or one number at a time.
 
 A compiler would choose the width itself, so the vectors are written out. There are sixteen sums of
-`lanes` numbers each: an addition takes up to four cycles, and a core begins up to four of them in a
-cycle (two on x86), so fewer sums would wait for each other, or just not and never catch up. All
-laps add to the same sums, so adding those up at the end weighs nothing. A number can be added
-several times after one load, which gives memory more time for each.
+`lanes` numbers each: an addition takes up to four cycles, and a core begins up to four in a cycle
+(two on x86). Fewer sums would wait for each other. If they only just did not wait, a lost cycle
+would never be made up. All laps add to the same sums, so adding those up at the end weighs nothing.
+A number can be added several times after one load, which gives memory more time for each.
 Source: A. Fog, Instruction tables; the software optimization guides of Arm's Neoverse cores.
 """
 

@@ -1,9 +1,9 @@
 """The loops of STREAM over arrays of doubles, `laps` times over.
 
-They run over whole slices with indices from 0: between a low and a high end LLVM allows for
-negative indices and gathers single elements (10.7 instead of 32 GB/s). Stores are ordinary ones, so
-the memory also reads each line before it is written. For `copy` the compiler calls the C library,
-which decides for itself.
+They run over whole slices with indices from 0. Between a low and a high end LLVM would allow for
+negative indices. It would gather single elements (10.7 instead of 32 GB/s). Stores are ordinary
+ones, so the memory also reads each line before it is written. For `copy` the compiler calls the C
+library, which decides for itself.
 
 Source: J. D. McCalpin, STREAM 5.10; a variant of it, not the benchmark itself.
 """

@@ -22,9 +22,9 @@ def vectors_of_256_bits(_typing: Any) -> Any:
     """Limit the calling function's loops to vectors of 256 bits.
 
     With vectors of 512 bits LLVM fetches four cache lines of one array before it turns to the next.
-    On an AMD Zen 4 (family 25, model 17) that costs a fifth of the bandwidth of a triad and a tenth
-    of a sum's. The same loop with 256 bits reaches what C does. For Intel's processors with AVX-512
-    LLVM chooses 256 bits by itself; others do not notice.
+    On an AMD Zen 4 (family 25, model 17) a triad loses a fifth of its bandwidth, sums a tenth. The
+    same loop with 256 bits reaches what C does. For Intel's processors with AVX-512 LLVM chooses
+    256 bits by itself; others do not notice.
     """
 
     def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:

@@ -8,8 +8,8 @@ shuffled bytes of which half are added, round by round. For the picture, pieces 
 Source: "Why is processing a sorted array faster than processing an unsorted array?", Stack
 Overflow, question 11227809; J. L. Hennessy, D. A. Patterson, Computer Architecture, chapter 3.3.
 
-What it cannot tell: how often the core guesses wrong in your own loop; and how long a byte takes
-that is guessed right. That depends on where the loop lies in memory, by up to a third.
+Not shown: how often the core guesses wrong in your own loop; and how long a byte takes that is
+guessed right. That depends on where the loop lies in memory, by up to a third.
 """
 
 from __future__ import annotations

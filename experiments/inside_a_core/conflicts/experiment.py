@@ -1,14 +1,14 @@
 """Why do 16 numbers not fit into the first cache?
 
 Method: one thread, kept on the last core (pinned), follows a shuffled chain through 1 to 32 cache
-lines, again and again. They lie so far apart that all belong to the same set of the first cache,
-4096 bytes on most processors. As a control they lie one line farther apart, each in another set.
-Then it writes to one place and reads another: at the same offset in another page, and at another
-offset. All take turns; the medians count.
+lines. The lines lie so far apart that all belong to the same set of the first cache: 4096 bytes on
+most processors. As a control they lie one line farther apart, each in another set. Then the thread
+writes to one place and reads another: at the same offset in another page, and at another offset.
+All take turns; the medians count.
 Source: J. L. Hennessy, D. A. Patterson, Computer Architecture, appendix B (set-associative caches);
 A. Fog, The Microarchitecture of Intel, AMD and VIA CPUs (4K aliasing).
 
-What it cannot tell: the ways of the next caches, whose sets follow physical addresses.
+Not shown: the ways of the next caches, whose sets follow physical addresses.
 """
 
 from __future__ import annotations

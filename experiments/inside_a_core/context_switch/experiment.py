@@ -1,12 +1,13 @@
 """What does it cost to change over from one thread to another?
 
-Method: two threads hand a turn to and fro through the kernel, by a futex (what locks sleep on) and
-through pipes. Both are kept on one core (pinned), so each turn is a switch of threads; then on two,
-so each wakes the other core. One thread alone makes the same calls, where nobody has to wait; its
-time is taken off. A bare system call stands beside them. All take turns; compared are medians.
+Method: two threads take turns through the kernel, by a futex (which locks use to sleep) and through
+pipes. Both are first kept on one core (pinned), so each turn is a switch of threads. Then they are
+kept on two cores, and each wakes the other core. One thread alone makes the same calls, without
+anything to wait for. Its time is subtracted. A bare system call stands beside them. All take turns;
+compared are medians.
 Source: L. McVoy, C. Staelin, lmbench (USENIX 1996), lat_ctx; futex(2).
 
-What it cannot tell: what a switch costs afterwards, when the other thread's data fill the caches.
+Not shown: the later cost of a switch, when the other thread's data fill the caches.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ class Params(x.Params):
 class Turn(x.Row):
     """One repeat: the time of one call, or of handing over once, there or back.
 
-    `switched_fraction` is the share of the turns there and back in which the timing thread left
-    its core, whether it slept or was put aside for the one that it had woken.
+    `switched_fraction` is the share of round trips in which the timing thread left its core. It
+    slept, or the thread that it had woken took its place.
     """
 
     way: str

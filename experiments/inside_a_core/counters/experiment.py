@@ -1,13 +1,14 @@
 """What does one shared counter cost?
 
-Method: one thread, then more and more, each kept on a core of its own (pinned), raise a counter:
-one for all by an atomic addition, one for all behind a lock, and a counter for each thread, on a
-cache line of its own, by the same atomic addition. Only the time counts in which all of them ran.
-At the end the counters must hold what was added. Ways and numbers of threads take turns.
+Method: one thread, then more and more, raise a counter, each thread kept on a core of its own
+(pinned). There are three ways. All share a counter with atomic additions, all share a counter
+behind a lock, or each has its own. A thread's own counter has a cache line of its own and gets the
+same atomic additions. Only the time counts in which all of them ran. At the end the counters must
+hold what was added. Ways and numbers of threads take turns.
 Source: P. McKenney, Is Parallel Programming Hard, And, If So, What Can You Do About It?, chapter 5
 (counting).
 
-What it cannot tell: what a counter costs that threads raise now and then, with other work between.
+Not shown: the cost of a counter that threads raise now and then, with other work between.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""Can one core add four numbers at once? Additions that wait for each other, and such that do not.
+"""Can one core add four numbers at once? Additions that wait for each other, or do not.
 
-Method: one thread, kept on the last core (pinned), does the same number of additions,
-multiplications or divisions in 1 to 16 chains. Within a chain each operation waits for the one
-before; between chains nothing waits. One chain shows the latency, many show how many operations
-the core starts in a cycle. As a control, each addition adds the result of the chain before it: as
-many sums, but each waits. The core's clock is measured in each round. Rounds are shuffled; compared
-are one chain and four, round by round.
+Method: one thread, kept on the last core (pinned), does the same number of operations in 1 to 16
+chains. The operations are additions, multiplications or divisions. Within a chain each operation
+waits for the previous one; between chains nothing waits. One chain shows the latency, many show how
+many operations the core starts in a cycle. As a control, each addition adds the result of the chain
+before it: the sums are as many, but each waits. The core's clock is measured in each round. Rounds
+are shuffled; compared are one chain and four, round by round.
 Source: J. L. Hennessy, D. A. Patterson, Computer Architecture, chapter 3 (instruction-level
 parallelism); A. Fog, Instruction tables (latency and throughput).
 
-What it cannot tell: how many chains your own loop has.
+Not shown: how many chains your own loop has.
 """
 
 from __future__ import annotations

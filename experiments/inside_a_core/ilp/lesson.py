@@ -88,7 +88,7 @@ def gain_differently(run: x.LessonRun) -> bool:
 def motion(run: x.LessonRun, pointed: x.Pointed | None) -> x.Motion | None:
     """Send the additions of one sum through the adder, and those of four; another operation too.
 
-    Within a sum an addition leaves when the one before is out, at the measured times.
+    Within a sum an addition leaves when the previous one is out, at the measured times.
     """
     name = pointed.name if pointed is not None and pointed.name in OPERATIONS else ADD
     took_s = x.medians(

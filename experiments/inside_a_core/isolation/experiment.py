@@ -1,13 +1,13 @@
 """One of four crashes: who is left? Four threads, and four processes, of which one fails hard.
 
-Method: four workers say again and again that they are there: as threads of one process, and as
-processes of their own. In the middle one of them crashes for real. At the end each that is left
-says so, and whether it sees what the first worker wrote into a variable. In a third way one
-thread only raises an exception. All run in processes beside the measuring one.
+Method: four workers report again and again that they are alive. They are threads of one process, or
+processes of their own. After a while one of them crashes for real. At the end each survivor
+reports. It also says whether it sees the value that the first worker wrote into a variable. In a
+third way one thread only raises an exception. All run in processes beside the measuring one.
 Source: A. S. Tanenbaum, H. Bos, Modern Operating Systems, chapter 2 (threads share one address
 space); POSIX: an uncaught signal ends the whole process.
 
-What it cannot tell: what a crash leaves behind in files, or in memory shared on purpose.
+Not shown: what a crash leaves behind in files, or in memory shared on purpose.
 """
 
 from __future__ import annotations

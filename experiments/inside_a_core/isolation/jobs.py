@@ -1,9 +1,9 @@
 """Four workers in one process or each in its own; one of them fails on command.
 
-Standard library only. Started as `jobs.py WORKERS FIRST FAILING HOW`: so many threads, numbered
-from FIRST. The thread FAILING fails HOW when the line "fail" comes in. Each says every 20 ms that
-it is there. When the input ends, each that is left says so, and whether it sees what worker 0
-wrote.
+Standard library only. Started as `jobs.py WORKERS FIRST FAILING HOW`: it starts WORKERS threads,
+numbered from FIRST. The thread FAILING fails HOW when the line "fail" comes in. Each thread says
+every 20 ms that it is there. When the input ends, each survivor says so, and whether it sees the
+value that worker 0 wrote.
 """
 
 from __future__ import annotations

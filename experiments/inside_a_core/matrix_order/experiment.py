@@ -9,7 +9,7 @@ Rounds are shuffled; compared are rows and columns round by round.
 Source: U. Drepper, What Every Programmer Should Know About Memory, section 6.2.1; M. Lam, E.
 Rothberg, M. Wolf, The Cache Performance and Optimizations of Blocked Algorithms, 1991.
 
-What it cannot tell: how fast a library multiplies, with vectors, levels of blocks and all cores.
+Not shown: how fast a library multiplies, with vectors, levels of blocks and all cores.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 class Matrices:
     """Three matrices of the largest size; smaller ones lie elsewhere in them each turn.
 
-    Which lines share a place in a cache depends on the physical pages, which are luck.
+    The physical pages decide which lines share a place in a cache, and they are luck.
     """
 
     def __init__(self, params: Params, bench: x.Bench) -> None:

@@ -1,7 +1,7 @@
 """Loops over square matrices, block by block: a part of a product, and a transposition.
 
-`down` and `right` are how far apart two numbers lie that are one apart in a loop over i or over j.
-Exchanged, they swap both loops, and all else stays as it is.
+`down` is the distance between neighbours in the loop over i, `right` between those in the loop over
+j. Exchanged, they swap both loops, and all else stays as it is.
 """
 
 from __future__ import annotations

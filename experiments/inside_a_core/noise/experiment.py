@@ -1,15 +1,15 @@
 """Who stole my time? A loop on each core that does nothing but read the clock, and what it misses.
 
-Method: one thread on each core (pinned) reads the clock without pause, all at once, in slices.
-Where two readings lie more than 10 microseconds apart, something else had the core: a gap. Within a
-slice this run neither writes nor computes anything else. Beside the gaps stands what the system
-counts: how long the thread was ready but queued for its core, since other programs ran; the time
-that a host says it took (stolen); interrupts and switches. What these leave is interrupts, or a
-host that says nothing. The time of a reading shows whether the core's clock fell.
+Method: one thread on each core (pinned) reads the clock without pause, all at once, in slices. If
+two readings lie more than 10 microseconds apart, something else had the core: a gap. Within a slice
+this run neither writes nor computes anything else. Beside the gaps stand the system's own counts.
+They are: how long the thread was ready but queued behind other programs; the time that a host says
+it took (stolen); interrupts and switches. The rest is interrupts, or a host that says nothing. The
+time of a reading shows whether the core's clock fell.
 Source: the method of the tracers `osnoise` and `hwlat` of Linux (Documentation/trace).
 
-What it cannot tell: what a gap was used for, where the system does not count it; shorter gaps. The
-window that draws this run is another program too, and takes its share.
+Not shown: the use of a gap that the system does not count; shorter gaps. The window that draws this
+run is another program too, and takes its share.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Why is the first touch of memory slow, and what does it cost to find a page again?
 
 Method: one thread, kept on the last core (pinned), asks the system for memory, writes to each page,
-and then once more: with pages of 4 KiB, and of 2 MiB where the system gives them. The page faults
-of each sample are counted by the system. Then it follows a shuffled chain with one line in each
-page, through more and more pages, and the same number of lines packed side by side. Both fit the
-same cache, so what the first takes longer is the way to the page. All take turns.
+then once more. Pages have 4 KiB, or 2 MiB if the system gives them. The system counts the page
+faults of each sample. Then the thread follows a shuffled chain through more and more pages, with
+one line in each page. As a control the same number of lines lie packed side by side. Both fit the
+same cache, so the extra time of the first is the way to the page. All take turns.
 Source: M. Gorman, Understanding the Linux Virtual Memory Manager, chapter 4; U. Drepper, What Every
 Programmer Should Know About Memory, section 4.
 
-What it cannot tell: what a page costs that comes from a disk (a major fault).
+Not shown: the cost of a page that comes from a disk (a major fault).
 """
 
 from __future__ import annotations
@@ -158,10 +158,10 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def _translation(of: dict[tuple[str, int], x.Spread]) -> dict[str, float]:
-    """Return what the way to a page costs in the largest memory, and up to where it costs little.
+    """Return the cost of the way to a page in the largest memory, and where it is still low.
 
-    The buffers end where the extra time passes the middle, on a logarithmic axis, between that of
-    few pages and that of all.
+    It is low while the buffers hold the addresses. They end at the size whose extra time passes the
+    middle between few pages and all. The middle is taken on a logarithmic axis.
     """
     extra_s = {
         size: of[PAGES, size].median - of[PACKED, size].median

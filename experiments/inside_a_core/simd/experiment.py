@@ -1,14 +1,13 @@
 """Many numbers at once: how much faster are vector instructions than one at a time?
 
-Method: one thread, kept on the last core (pinned), adds up arrays of numbers, one at a time and by
-vectors of 128, 256 and 512 bits as far as the processor has them, with sixteen sums at once so
-that no addition waits for the one before. The same loads and additions otherwise, compiled from the
-same lines. Plain Python adds up a list of as many numbers, where that is short enough. Sizes and
-widths are shuffled in each round, and compared round by round.
-Source: D. A. Patterson, J. L. Hennessy, Computer Architecture, chapter 4
-(data-level parallelism).
+Method: one thread, kept on the last core (pinned), adds up arrays of numbers. The additions are
+single, or by vectors of 128, 256 and 512 bits if the processor has them. Each way keeps sixteen
+sums, so that no addition waits for the previous one. Loads and additions are otherwise the same,
+compiled from the same lines. Plain Python adds up a list of as many numbers, if the list is short
+enough. Sizes and widths are shuffled in each round, and compared round by round.
+Source: D. A. Patterson, J. L. Hennessy, Computer Architecture, chapter 4 (data-level parallelism).
 
-What it cannot tell: how much other loops gain; many cannot be put into vectors at all.
+Not shown: how much other loops gain; many cannot use vectors at all.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ SHOWN, MOST_DRAWN = 3, 45  # instructions that move: of the slowest, and at most
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
     """Return the additions, and how many billions in a second two widths add in memory.
 
-    Those are the widest vectors and vectors of half their width, where both were measured. Beside
-    them, the bytes in a second of single numbers and the widest vectors in memory, and the gain in
+    The two widths are the widest vectors and half of that, if both were measured. With them come
+    the bytes per second in memory, of single numbers and of the widest vectors. The gain is that of
     the largest array that surely lies in L2.
     """
     found: dict[str, float] = {"additions": run.params.additions}

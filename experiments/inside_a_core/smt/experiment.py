@@ -3,13 +3,12 @@
 The same work is done by one thread, by the two hardware threads of a core, and by two cores.
 
 Method: two kinds of work. Adding up: the sum of an array in the first cache, which keeps the units
-of a core busy all by itself. Waiting: a chain of reads from memory, each of which needs the one
-before. In each round each kind is done by one thread, by two on one core, and by two on two cores,
-one right after the other; what is done in a second, while both run, is divided by what one thread
-did in that round.
+of a core busy all by itself. Waiting: a chain of reads from memory, each of which needs the
+previous one. Each round does each kind with one thread, with two on one core, and with two on two
+cores. The work done per second while both run is divided by that of one thread in the same round.
 Source: D. M. Tullsen, S. J. Eggers, H. M. Levy, Simultaneous Multithreading (1995).
 
-What it cannot tell: what other work gains; most lies between these two.
+Not shown: the gain of other work; most work lies between these two.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """Does reading every 16th number take a sixteenth of the time?
 
-Method: one thread, kept on the last core (pinned), reads equally many bytes, once each byte, then
-every second one, every fourth, up to one in each page of 4 KiB. The memory is larger than every
-cache, lies in pages of 2 MiB where the system gives them, and was read through before each sample,
-so that none of it is still cached. The loop makes no vectors. Strides are shuffled in each round.
+Method: one thread, kept on the last core (pinned), reads the same number of bytes at each stride.
+It reads every byte, then every second one, every fourth, and so on. The largest stride reads one
+byte in each page of 4 KiB. The memory is larger than every cache, and lies in pages of 2 MiB if the
+system gives them. All of it was read before each sample, so that none of the sample's bytes is
+still cached. The loop makes no vectors. Strides are shuffled in each round.
 Source: I. Ermolov, Gallery of Processor Cache Effects (2010), example 2; U. Drepper, What Every
 Programmer Should Know About Memory, section 3.3.
 
-What it cannot tell: what a stride costs that no prefetcher follows, such as a random one.
+Not shown: the cost of a stride that no prefetcher follows, such as a random one.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ def _byte(_typing: Any, _address: Any) -> Any:
 def read_apart(touches: int, base: np.uint64, size_bytes: int, stride_bytes: int) -> int:
     """Read `touches` bytes, `stride_bytes` apart; return their sum.
 
-    At the end of the memory it begins again, a line later, so that it meets no line that it has
-    read. Touches, and those that fill the memory, are multiples of 8.
+    At the end of the memory the loop begins again a line later. So it meets no line that it has
+    read. `touches` and the number of touches that fill the memory are multiples of 8.
     """
     of_lap = size_bytes // stride_bytes
     total = 0

@@ -7,8 +7,8 @@ word's own number, alternating bits, and random ones. On the processor every cor
 that it wrote first; on a GPU the GPU itself writes and compares.
 Source: MemTest86 and memtester; on GPUs cuda_memtest, after which DCGM has its memory test.
 
-Not shown: anything about memory that others hold. A test before the system starts
-(MemTest86) reaches nearly all of it, and runs for hours.
+Not shown: anything about memory that others hold. A test before the system starts (MemTest86)
+reaches nearly all of it, and runs for hours.
 
 To be confirmed on a GPU: that torch gives most of the free memory in such pieces.
 """
