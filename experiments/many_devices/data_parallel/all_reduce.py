@@ -1,8 +1,8 @@
 """The time of an all-reduce: until every member has the sum over all, for many sizes.
 
-Method: as nccl-tests do it: in place, warmed up, several in one window, the sums checked. The bus
-bandwidth is bytes / time x 2 (n - 1) / n: what a link must carry, whatever n is, if the members
-send and receive their parts in a ring.
+Method: as in nccl-tests. Each all-reduce works in place, after a warm-up. Several are timed in one
+window, and the sums are checked. The bus bandwidth is bytes / time x 2 (n - 1) / n. A link must
+carry that, whatever n is, if the members send and receive their parts in a ring.
 Source: nccl-tests, doc/PERFORMANCE.md.
 """
 

@@ -3,17 +3,18 @@
 Method: processes with a copy of the same network each, joined by torch.distributed: gloo between
 processes of the processor, NCCL between GPUs, one machine or several (`across` says how). For one,
 two, four and more workers, in shuffled rounds: one process alone, without any of this; the workers
-with their gradients averaged; and the same without averaging (`no_sync`). What the averaged step
-takes beyond the slowest of those is communication that shows; the rest of it hid behind the
-backward pass. First, a few steps from the same weights: the mean of the workers' losses must be the
-loss of one process with the whole batch. The sums of all messages are checked too.
+with their gradients averaged; and the same without averaging (`no_sync`). The averaged step takes
+longer than the slowest worker without averaging. The difference is the communication that shows;
+the rest of it hid behind the backward pass. First, a few steps from the same weights: the mean of
+the workers' losses must be the loss of one process with the whole batch. The sums of all messages
+are checked too.
 Source: Li et al., PyTorch Distributed, VLDB 2020; nccl-tests for the bandwidth of the bus.
 
-What it cannot tell: how a network learns with larger batches; what loading data would add.
+Not shown: how a network learns with larger batches; what loading data would add.
 
-To be confirmed on a GPU: all of it over NCCL, on one machine and on several: the time of loading,
-rates, the wait of the slowest, bus bandwidth within 5 % of nccl-tests; how long a GPU process takes
-to end; Lightning with GPUs (with gloo it has run).
+To be confirmed on a GPU: all of it over NCCL, on one machine and on several. That is the time of
+loading, rates, the wait of the slowest, and bus bandwidth within 5 % of nccl-tests. Open are also
+how long a GPU process takes to end, and Lightning with GPUs (with gloo it has run).
 """
 
 from __future__ import annotations

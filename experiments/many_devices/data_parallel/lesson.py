@@ -85,7 +85,7 @@ def whole_and_short(run: x.LessonRun) -> bool:
 def motion(run: x.LessonRun, _pointed: x.Pointed | None) -> x.Motion | None:
     """Let one process learn a batch, and several workers theirs, on one clock.
 
-    The slowest worker takes longer by the measured wait, the others as much less that the mean is
+    The slowest worker takes longer by the measured wait. The others take less, so that the mean is
     the measured one. While averaging shows, all wait.
     """
     drawn, one_rate = _drawn(run), run.values.get("one_worker_samples_per_s")

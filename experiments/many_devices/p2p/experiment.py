@@ -1,17 +1,17 @@
 """Who talks to whom, how fast? Copies between every two GPUs, in each direction.
 
-Method: large copies one after another for the bandwidth, a few numbers for the latency, each behind
-a hold of the source's queue and by its own clock; the same through pinned memory of the host, in
-two hops, and in both directions at once, by the caller's clock. All pairs in shuffled rounds.
-Before, each pair sends numbers that no other pair has, and looks whether they arrive. Beside that
-stands what NVIDIA's management library and CUDA say of the pair: the three do not always agree.
-Between two machines data goes over the network, so the rate of the fastest connection here stands
-beside.
+Method: large copies one after another give the bandwidth, copies of a few numbers the latency. Each
+is queued behind a hold of the source's queue, and timed by that device's clock. The caller's clock
+times two more ways: in two hops through pinned memory of the host, and in both directions at once.
+All pairs are measured in shuffled rounds. Before that, each pair sends numbers that no other pair
+has, and checks that they arrive. Beside the answer stand those of NVIDIA's management library and
+of CUDA: the three do not always agree. Between two machines data goes over the network, so the rate
+of the fastest connection here stands beside.
 Source: p2pBandwidthLatencyTest of NVIDIA's CUDA samples, and nvbandwidth.
 
-What it cannot tell: how fast a kernel reads the other GPU's memory by itself. The latency is that
-of a copy, with what it takes to start one. A driver that goes through the host does so in pieces
-that overlap, and is faster than two whole hops.
+Not shown: how fast a kernel reads the other GPU's memory by itself. The latency is that of a copy,
+with what it takes to start one. A driver that goes through the host does so in pieces that overlap,
+and is faster than two whole hops.
 
 To be confirmed on a GPU: rates and delays against nvbandwidth; that copies in both directions at
 once do not wait for each other; what PyTorch does without peer access; wrong data behind an IOMMU.

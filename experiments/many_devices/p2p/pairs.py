@@ -1,9 +1,9 @@
 """Copies from one GPU to another, by each way that PyTorch has.
 
 PyTorch's own copy writes straight into the other GPU's memory if CUDA allows it, and otherwise goes
-through the host. It cannot be told to use the host, so that way is also taken by hand, in two hops
-one after the other. Both GPUs wait for a copy between their current streams: copies in both
-directions at once need streams of their own.
+through the host. It has no setting for the way through the host. So that way is also taken by hand,
+in two hops one after the other. Both GPUs wait for a copy between their current streams: copies in
+both directions at once need streams of their own.
 """
 
 from __future__ import annotations

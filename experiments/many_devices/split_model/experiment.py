@@ -1,19 +1,20 @@
 """Layers, channels or data: how do several devices share one network, and what does each way cost?
 
-Method: the same steps of training in four ways (`split_ways`): one device alone, and several that
-share the data, the layers or the channels of the network. Without several GPUs the devices are
-processes of the processor, each with so many threads, which talk over gloo; one device alone is one
-of them. All begin a step together, in shuffled rounds; the step lasts until the last has done its
-part. When each computed is on the clock that all processes of one machine share (across machines,
-each counts from its own start). Before, all ways do a few steps from the same start, and come to
-the same weights. Memory and traffic are counted from the sizes of what is kept and sent.
+Method: the same steps of training are done in four ways (`split_ways`). One device works alone, or
+several share the data, the layers or the channels of the network. Without several GPUs the devices
+are processes of the processor, each with `threads` threads, which talk over gloo; one device alone
+is one of these processes. All begin a step together, in shuffled rounds; the step lasts until the
+last has done its part. The times of computing are on the clock that all processes of one machine
+share. Across machines each process counts from its own start. Before that, all ways do a few steps
+from the same start, and come to the same weights. Memory and traffic are counted from the sizes of
+what is kept and sent.
 Source of the bubble, (p - 1) / (m + p - 1) of p stages and m micro-batches: Y. Huang et al., GPipe.
 
-What it cannot tell: what hiding the exchange behind the arithmetic would gain (`data-parallel`
-shows it), or how other networks divide: convolutions send less for each weight.
+Not shown: the gain of hiding the exchange behind the arithmetic (see `data-parallel`); how other
+networks divide. Convolutions send less for each weight.
 
-To be confirmed on a GPU: all of it over NCCL: that sending and receiving between stages does not
-lock up, what the waits after each part cost, equal weights.
+To be confirmed on a GPU: all of it over NCCL. That is: sending and receiving between stages does
+not lock up, the cost of the waits after each part, equal weights.
 """
 
 from __future__ import annotations

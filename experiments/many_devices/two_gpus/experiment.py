@@ -1,22 +1,22 @@
 """One after the other or together: can one thread keep two devices busy?
 
-Method: A and B are as many products of matrices as take their device about the same time. One
+Method: A and B are batches of matrix products that each take their device about the same time. One
 thread calls A and waits, then B and waits (in sequence); calls A, reads one number of it, then
 calls B; or calls both and waits at the end (together). Each alone gives the limits: their sum, and
-the longer of the two. By the caller's clock until all is done, in shuffled rounds. Lanes of a few
-products come from marks in each queue, one before and one behind each product; the clocks of the
-devices are laid on the caller's by a mark that he waits for.
-With one GPU the processor is B, called second, as a call of it comes back when it is done. Without
-a GPU, A and B are two halves of the processor with a queue each (`feeding`).
-How many GPUs one thread could feed: a product's time on the GPU divided by the caller's time for
-its call, with the queue held, for products of several sizes.
+the longer of the two. Times are by the caller's clock until all is done, in shuffled rounds. Lanes
+of a few products come from marks in each queue, one before and one behind each product; the clocks
+of the devices are laid on the caller's by a mark that he waits for. With one GPU the processor is
+B, called second, as a call of it comes back when it is done. Without a GPU, A and B are two halves
+of the processor with a queue each (`feeding`). One thread could feed n GPUs if it makes n calls in
+the time of a product on the GPU. Both times are measured with the queue held, for products of
+several sizes.
 Source: "Automatic Parallelism" in Dive into Deep Learning.
 
-What it cannot tell: how two devices work on one model (`data-parallel` and `split-model` do).
+Not shown: how two devices work on one model (see `data-parallel` and `split-model`).
 
 Seen on an H100 with the processor beside it: together 1.96 times as fast as in sequence.
-To be confirmed on a GPU: two of them: that one thread keeps both busy, the lanes of both on the
-caller's clock, tiny products.
+To be confirmed on a GPU: two of them. Open are: whether a single thread keeps both busy, the lanes
+of both on the caller's clock, tiny products.
 """
 
 from __future__ import annotations

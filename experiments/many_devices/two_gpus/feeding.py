@@ -1,8 +1,8 @@
 """Devices that a thread feeds without waiting: a GPU, or half of the processor.
 
 A GPU takes calls into a queue. The whole processor does each at once, and its caller waits. Half of
-it is a thread with half of the cores, which takes calls from a queue as a GPU does: PyTorch sets
-the number of arithmetic threads for each calling thread, and releases the GIL meanwhile.
+it is a thread with half of the cores. Like a GPU it takes calls from a queue. PyTorch sets the
+number of arithmetic threads for each calling thread, and releases the GIL meanwhile.
 """
 
 from __future__ import annotations

@@ -1,18 +1,18 @@
 """How many reads from memory can be under way at once?
 
 Method: one thread, kept on the last core (pinned), walks 1 to 48 chains of dependent reads side by
-side. Within a chain a read waits for the one before; between chains nothing waits, so one core asks
-for as many lines at once as there are chains, until it, or the memory, can take no more. The chains
-are stretches of one random cycle, each walk on new ones. Each number of chains is timed for the
-same time, so that a disturbance hits all alike, after a walk as long that is not timed. Pages are
-of 2 MiB where the system gives them: looking up small ones limits what can be under way. The most
-chains are also walked on two cores at once: if memory was full, both read no more than one core.
-Rounds are shuffled; compared are the medians.
+side. Within a chain a read waits for the previous one; between chains nothing waits. So one core
+asks for a line of every chain at once, until core or memory can take no more. The chains are
+stretches of one random cycle, each walk on new ones. Each number of chains is timed for the same
+time, so that a disturbance hits all alike. A walk of the same length, not timed, comes first. Pages
+are of 2 MiB where the system gives them: looking up small ones limits what can be under way. The
+most chains are also walked on two cores at once: if memory was full, both read no more than one
+core. Rounds are shuffled; compared are the medians.
 Source: google/multichase (`-c parallelN`); J. D. C. Little (1961): what is under way is rate times
 latency.
 
-What it cannot tell: which part of the core fills up first, its buffers for lines that it waits for,
-or the walk through the page tables.
+Not shown: which part of the core fills up first, its buffers for awaited lines or the walk through
+page tables.
 """
 
 from __future__ import annotations

@@ -1,16 +1,17 @@
 """Does it matter in which order memory is read?
 
-The same elements are read in order, shuffled, and chained: each led to by the one before.
+The same elements are read in order, shuffled, and chained. In a chain each element names the place
+of the next.
 
-Method: one thread, kept on the last core (pinned), adds up arrays of 8-byte numbers at the places
-that a list names. The list is in order, or shuffled; loop and list are alike, and no vectors are
+Method: one thread, kept on the last core (pinned), adds up arrays of 8-byte numbers. A list names
+the places to read. The list is in order, or shuffled; loop and list are alike, and no vectors are
 used, so only the order differs. No read waits for another, and many are under way at once. Chained,
 each read says where the next one is, so there is only one. Sizes and orders are shuffled in each
-round; compared are the medians. How many reads are under way is then measured as `banks-mlp` does
-it: 1 to 48 chains side by side through the largest array, the best against one.
+round; compared are the medians. The number of reads under way is then measured as in `banks-mlp`: 1
+to 48 chains side by side through the largest array, the best against one.
 Source: the memory section of "Dive into Deep Learning" (hardware chapter), measured.
 
-What it cannot tell: what reading the list costs, 4 bytes for each number. Both orders pay it.
+Not shown: the cost of reading the list, 4 bytes for each number. Both orders pay it.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
 """How far away is a byte? The time of one chained read, from the first cache to memory.
 
 Method: one thread, kept on the last core (pinned), walks through a block of memory (the working
-set) in steps: each place it reads says where the next one is. In shuffled order nothing can be
-fetched ahead, so a step takes as long as the way to the cache or memory that answers; the same
-places in order show what fetching ahead hides. Each place is a line of 64 bytes, pages are of 4
-KiB. From 2 MiB on the same shuffled walk is taken through pages of 2 MiB as well, where the system
-gives them: what it is faster by is the translation of addresses. For that the largest size is
-compared round by round; the others are walked in every fifth round. Sizes are shuffled in each
-round; the best repeat counts, because all disturbance only adds. The clock of the core is measured
-in each round, so that the steps can be read in cycles.
+set) in steps. Each place names the next. In shuffled order nothing can be fetched ahead. So a step
+takes as long as the way to the cache or memory that answers. The same places in order show the time
+that fetching ahead hides. Each place is a line of 64 bytes, pages are of 4 KiB. From 2 MiB on, the
+shuffled walk is also taken through pages of 2 MiB, if the system gives them. The time that it saves
+is the translation of addresses. For that the largest size is compared round by round; the others
+are walked in every fifth round. Sizes are shuffled in each round; the best repeat counts, because
+all disturbance only adds. The clock of the core is measured in each round, so that the steps can be
+read in cycles.
 Source: google/multichase, lmbench `lat_mem_rd -t`.
 
-What it cannot tell: what translation costs that pages of 2 MiB still need.
+Not shown: the cost of the translation that pages of 2 MiB still need.
 """
 
 from __future__ import annotations
@@ -145,7 +145,8 @@ def points(bench: x.Bench) -> Callable[[Point], x.Measured]:
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Read each level's latency off the best repeats; speak only of what was measured.
 
-    If a read took longer than in the next larger working set, the level takes that one's time.
+    If a read took longer than in the next larger working set, the level takes the larger set's
+    time.
     """
     best, best_huge = (
         x.best_of(tables["steps"], "latency_s", "size_bytes", order=order)
@@ -237,7 +238,8 @@ def _part_of_l3(best: dict[int, float], values: dict[str, float]) -> dict[str, f
     """Return the size up to which the L3 is fast, if reads at half its size nearly go to memory.
 
     A host can give its guests a few ways of the cache, and report the size of the whole. The
-    latency of this L3 is then read at half of the part, as it would be at half of the whole.
+    latency of this L3 is then read at half of the part. For a whole L3 it would be read at half of
+    the whole.
     """
     l3_s = values.get("l3_latency_s")
     beyond = [size for size in best if size >= BEYOND_L3 * values.get("l3_bytes", 0)]

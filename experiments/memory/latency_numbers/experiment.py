@@ -1,20 +1,20 @@
 """How long does everything take on this machine? From one step of the first cache to a process.
 
-Method: each number is timed as the experiment it comes from times it: dependent reads as
-`cache-ladder`, calls, threads and processes as `start-cost`, the hand-over as `talk-cost`, the disk
-as `storage`, wrong guesses as `branches`, page faults as `page-faults`, the switch of threads as
-`context-switch`; the kernel by a call that only asks for a number. They are shuffled in each round,
-and the best counts, because all disturbance only adds. Then the same, as if a read from the first
-cache took one second.
-Source: J. Dean, "Numbers everyone should know"; P. Norvig for the seconds. Theirs are of another
-machine, and the well-known interactive version of them computes what this measures.
+Method: each number is timed as in the experiment that it comes from. Dependent reads are from
+`cache-ladder`, calls, threads and processes from `start-cost`, and the hand-over from `talk-cost`.
+The disk is from `storage`, wrong guesses from `branches`, page faults from `page-faults`, and the
+switch of threads from `context-switch`. The kernel is timed by a call that only asks for a number.
+Numbers are shuffled in each round, and the best counts, because all disturbance only adds. A second
+table scales them, as if a read from the first cache took one second.
+Source: J. Dean, "Numbers everyone should know"; P. Norvig for the seconds. Their numbers are of
+another machine. The well-known interactive version computes them; here they are measured.
 
-A word to a thread can take longer than a byte to a process: `queue.Queue` is written in Python, and
-who is woken by it soon sleeps again, until the other lets go of the queue's lock and of Python's.
+A word to a thread can take longer than a byte to a process: `queue.Queue` is written in Python. A
+thread that it wakes soon sleeps again, until the other lets go of the queue's lock and of Python's.
 On one core of a virtual machine, there and back, that was 4.4 changes of thread and 24 µs;
 `queue.SimpleQueue`, written in C, took 3 and 12 µs, a byte through loopback 15 µs.
 
-What it cannot tell: the numbers of a busy machine, which `stream` and `core-to-core` show.
+Not shown: the numbers of a busy machine, which `stream` and `core-to-core` show.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """How near is near memory, how far is far?
 
-Method: for each pair of memory nodes, threads on the one use memory of the other. Memory is put on
-a node by being written first by a thread that is kept there (pinned), and where it lies is checked.
-One thread walks a shuffled chain (the best counts); then one thread a core reads in order, all
-together (the best counts). Pairs are shuffled in each round.
+Method: for each pair of memory nodes, threads on the first use memory of the second. A thread that
+is kept on a node (pinned) writes memory first, and so puts it there. Its place is then checked. One
+thread walks a shuffled chain (the best counts); then one thread a core reads in order, all together
+(the best counts). Pairs are shuffled in each round.
 Source: the matrices of Intel's Memory Latency Checker; C. Lameter, NUMA: An Overview (2013).
 
-What it cannot tell: what memory without processors costs, since nobody there could write it first.
+Not shown: the cost of memory without processors, since no thread there could write it first.
 """
 
 from __future__ import annotations

@@ -76,9 +76,9 @@ def peaks(team: Team) -> Iterator[Arm]:
 
 
 def plausible(sample: Callable[[], Row], before: Sequence[object]) -> Row:
-    """Return a sample; of all cores that were slower than one core of `before`, another one.
+    """Return a sample; take another one if all cores were slower than one core in `before`.
 
-    What one core can do, all together can; they get two more tries.
+    All cores together can do at least as much as one core, so they get two more tries.
     """
     found = sample()
     for _ in range(MORE_TRIES):

@@ -1,20 +1,20 @@
 """Does the memory or the arithmetic hold a loop back? The roof over all computations.
 
-Method: the flat part of the roof is how fast all cores multiply and add numbers that they hold
-already, the slope how fast the memory delivers numbers. Under it stand loops that compute little or
-much for each byte they move: the triad (c=a+3b), a scalar product, the mean of five neighbours,
-polynomials of rising degree and a matrix product. The flat part are independent multiply-adds in
-registers, the slope the fastest that the read of `stream`, triad, scalar product or mean moved
-data. Where all cores make fewer than one of them, they are timed again. Of each the median of
-shuffled rounds counts: the best is chance where others share the memory. All are pinned, in double
-precision; each thread has arrays of its own that no cache holds; the matrix product is numpy's, one
-for each core. On a GPU operations of torch take their place, in single precision: copy, triad, read
-and products of ever thicker matrices; and large products in each precision, one of them for a whole
-second.
+Method: the flat part of the roof is the rate at which all cores multiply and add numbers in
+registers. The slope is the rate at which the memory delivers numbers. Under it stand loops that
+compute little or much for each byte they move: the triad (c=a+3b), a scalar product, the mean of
+five neighbours, polynomials of rising degree and a matrix product. The flat part is measured by
+independent multiply-adds. The slope is the fastest rate at which the read of `stream`, triad,
+scalar product or mean moved data. If all cores do fewer multiply-adds than one core, they are timed
+again. For each the median of shuffled rounds counts: the best is chance where others share the
+memory. All are pinned, in double precision; each thread has arrays of its own that no cache holds;
+the matrix product is numpy's, one for each core. On a GPU operations of torch take their place, in
+single precision: copy, triad, read and products of ever thicker matrices. Large products in each
+precision are the flat parts; one precision is also timed for a whole second.
 Source: S. Williams, A. Waterman, D. Patterson, Roofline (2009).
 
-What it cannot tell: why a point lies below the roof. Lines that are read before they are written
-are not counted, which can keep what writes a quarter to a third below it.
+Not shown: why a point lies below the roof. Reading a line before it is written is not counted. So
+loops that write can lie a quarter to a third below the roof.
 
 Seen on an H100: within 2.2 % of CUDA's own rates; double precision with matrix units at 98 % of its
 limit, fp8 at 70 %; within seconds the power limit takes bf16 from 797 to 684 TFLOP/s.

@@ -1,9 +1,10 @@
 """The samples of a GPU's roofline: its flat parts, its slope and the points below.
 
-torch's operations each read and write the GPU's memory. A product of two thin matrices computes
-more for each number it moves the thicker they are, so it climbs the slope and turns at the ridge.
-Arrays exceed the GPU's last cache, and numbers are random: zeros would take less power. A product
-is timed for milliseconds, too short to reach the power limit: therefore one goes on for a second.
+torch's operations each read and write the GPU's memory. A product of two thin matrices climbs the
+slope: the thicker they are, the more it computes for each number that it moves. It turns at the
+ridge. Arrays exceed the GPU's last cache, and numbers are random: zeros would take less power. A
+product is timed for milliseconds, too short to reach the power limit: therefore one goes on for a
+second.
 """
 
 from __future__ import annotations

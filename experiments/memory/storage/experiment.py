@@ -1,16 +1,16 @@
 """Does it matter in which order a disk is read, and how much is asked of it at a time?
 
 Method: a file of random data is written once, past the page cache, and read back past it (direct
-I/O): one block after another in order, then shuffled, and shuffled by 32 threads at once, each of
-which waits for its own. A sample runs from one arrival to another while all readers are at work.
-Blocks and ways are shuffled in each round; the best counts, and the ways are compared round by
-round. Of small reads one after another each is timed: a mean hides that few take far longer. The
-same reads from the page cache are timed beside, to tell whether the direct ones really came from
-elsewhere.
+I/O). Blocks are read one after another in order, then shuffled. Then 32 threads read shuffled
+blocks at once, and each thread waits for its own. A sample runs from one arrival to another while
+all readers are at work. Blocks and ways are shuffled in each round; the best counts, and the ways
+are compared round by round. Small reads one after another are timed one by one: a mean hides that
+few take far longer. The same reads from the page cache are timed too, to check that the direct ones
+really came from elsewhere.
 Source: the method of fio (`--direct=1 --ioengine=psync`); J. D. C. Little (1961).
 
-What it cannot tell: what lies below a virtual disk, where the host's memory may answer; how the
-disk does when it is full or hot; and how fast it writes, which would wear it.
+Not shown: what lies below a virtual disk, where the host's memory may answer; how the disk does
+when it is full or hot; and how fast it writes, which would wear it.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """How many cores fill the memory pipe?
 
-Method: on one thread, on two and so on, each kept on one core (pinned), loops go over three arrays
-of numbers that no cache can hold. They are those of the STREAM benchmark (copy c=a, scale c=3a, add
-c=a+b, triad c=a+3b) and one that only reads; the best data rate counts. Each thread has arrays of
-its own, which it has written first; rates are counted as STREAM does. Then the same inside the
-last-level cache, and how long one dependent read takes while the other cores load the memory more
-and more.
+Method: loops go over three arrays of numbers that no cache can hold. They run on one thread, on two
+and so on, each kept on one core (pinned). Four loops are those of the STREAM benchmark (copy c=a,
+scale c=3a, add c=a+b, triad c=a+3b), one only reads; the best data rate counts. Each thread has
+arrays of its own, which it has written first; rates are counted as STREAM does. Then the same is
+measured inside the last-level cache. Last, the other cores load the memory more and more, while one
+core times dependent reads.
 Source: J. D. McCalpin, STREAM; Intel Memory Latency Checker, loaded latency. Based on a variant of
 the STREAM benchmark code, and not comparable with published STREAM results.
 
-What it cannot tell: the traffic itself. Before a line is written it is read, which is not counted:
-copy and scale move half as much again, add and triad a third more.
+Not shown: the traffic itself. A line is read before it is written, which is not counted. So copy
+and scale really move half as much again, add and triad a third more.
 """
 
 from __future__ import annotations
