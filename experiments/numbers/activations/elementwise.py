@@ -1,8 +1,8 @@
 """Activation functions and their gradients over existing arrays.
 
-torch's ordinary functions make a new array for each result. On a processor that takes longer than
-most of the functions, because the system must supply the memory page by page. So the forms that
-write into a given array are called.
+torch's ordinary functions make a new array for each result. On a processor the system must supply
+that memory page by page, which takes longer than most of the functions. So the forms that write
+into a given array are called.
 """
 
 from __future__ import annotations

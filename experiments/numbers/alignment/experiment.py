@@ -1,20 +1,20 @@
 """Is a matrix product of 4095 rows cheaper than one of 4096?
 
-Method: products of matrices whose size goes through all numbers around a power of two, each timed
+Method: the size of matrix products goes through all numbers around a power of two. Each is timed
 several times in shuffled rounds; a GPU with its queue held, so by its own time. Compared are odd
-sizes and multiples of 64, by the median of each round: work is cut into tiles, and loaded 16 bytes
-at a time, so what is no multiple wastes both. Few sizes in each other precision, and a wide sweep,
-coarse, of round sizes and of those one above: there whole tiles, and whole waves of them, make
-steps. TF32 is switched for each product. Integers of 8 bits are tried at sizes of their own: what
-the library refuses is kept too.
+sizes and multiples of 64, by the median of each round. Work is cut into tiles, and loaded 16 bytes
+at a time, so sizes that are no multiple waste both. Other precisions are timed at few sizes. A
+wide, coarse sweep has round sizes, and sizes one above. There whole tiles, and whole waves of them,
+make steps. TF32 is switched for each product. Integers of 8 bits are tried at sizes of their own;
+refusals of the library are kept too.
 Source: NVIDIA, Matrix Multiplication Background User's Guide (tile and wave quantization).
 
-What it cannot tell: which kernel the library has chosen for a size. It has many, chooses by rules
-of its own, and another version chooses otherwise.
+Not shown: which kernel the library has chosen for a size. It has many, chooses by rules of its own,
+and another version chooses otherwise.
 
-Seen on an H100 with cuBLAS 13: odd sizes take 5.5 times as long in half precision, 3.1 in TF32
-and 1.06 times in single. int8 is refused where a size is no multiple of 8. Tiles and waves hardly
-show in the wide sweep.
+Seen on an H100 with cuBLAS 13: odd sizes take 5.5 times as long in half precision, 3.1 in TF32 and
+1.06 times in single. int8 is refused where a size is no multiple of 8. Tiles and waves hardly show
+in the wide sweep.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Units for int8 load 16 numbers at a time, and libraries refuse sizes that do not fill these.
 
-LIMIT: PyTorch's product of int8 is slow where the right factor lies row by row, as here (pytorch
-issues 165230 and 187094; an H100 reached 127 of 2141 TOP/s). Transposed it must be measured
+LIMIT: PyTorch's int8 product is slow if the right factor lies row by row, as here. See pytorch
+issues 165230 and 187094; an H100 reached 127 of 2141 TOP/s. A transposed factor must be measured
 anew.
 """
 

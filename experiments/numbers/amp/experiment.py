@@ -1,16 +1,16 @@
 """What does mixed precision gain, and what does it break?
 
-Method: the same small network learns the same batches from the same weights in every precision:
-fp32, TF32 (a switch, for products and convolutions), autocast to fp16 with and without a scaler,
-and to bf16. First each learns for itself, and its loss is read after every step; then steps are
-timed by the caller's clock, several in a row until all is done, in shuffled rounds, for networks
-from narrow to wide. An arm whose steps would take too long ends at a narrower network: its time is
-projected from the width before. Before that, the narrowest network learns in fp16 with gradients
-clipped before and after the scaler has divided them, and one product is computed inside and outside
-of a nested region without autocast (`recipes`).
+Method: the same small network learns the same batches from the same weights in every precision. The
+precisions are fp32, TF32 (for products and convolutions), autocast to bf16, and to fp16 with and
+without a scaler. First each learns for itself, and its loss is read after every step; then steps
+are timed by the caller's clock, several in a row until all is done. Networks from narrow to wide
+take turns in shuffled rounds. An arm whose steps would take too long ends at a narrower network:
+its time is projected from the width before. Before the timing come two recipes (`recipes`). The
+narrowest network learns in fp16 with gradients clipped before, and after, the scaler has divided
+them. One product is computed inside and outside of a nested region without autocast.
 
-What it cannot tell: how well a network is in the end, after hours; what fusing the small operations
-between products would gain.
+Not shown: how well a network is in the end, after hours; what fusing the small operations between
+products would gain.
 
 Seen on an H100: TF32 gains 5 times, fp16 and bf16 7 to 8 at a width of 4096, nothing up to 1024.
 fp16 without a scaler learns nothing there too; the scaler's wait costs 15 % of a step.

@@ -1,7 +1,7 @@
 """Two recipes of mixed precision, right and wrong: clipping gradients, and a nested region.
 
 Clipping: the scaler multiplies gradients by its scale, so a largest norm means nothing before
-`unscale_`: every step is then clipped to next to nothing. A nested region that switches autocast
+`unscale_`. Every step is then clipped to next to nothing. A nested region that switches autocast
 off does not widen what it is given; only `.float()` does.
 Source: torch's documentation of automatic mixed precision, examples ("Gradient clipping") and
 reference (`torch.autocast`).

@@ -2,15 +2,15 @@
 
 Method: the model runs once, with its real inputs. A hook before each layer checks the input: its
 shape, its dtype, and whether it comes straight from another linear layer. A wrong input is replaced
-by zeros that fit, so that the walk continues and names every fault, where torch itself stops at the
+by zeros that fit. So the walk continues and names every fault, while torch itself stops at the
 first. Then the output is compared with the targets. Whole numbers are taken for kinds, and the
 output for what `cross_entropy` turns into probabilities. Sizes should be multiples of 8, in 8-bit
 integers of 16:
 https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication (requirements
 of tensor cores). Fewer outputs than that may be as many as there are kinds.
 
-What it cannot tell: a missing activation between layers with a reshape between them, an output too
-many where there are few targets, and whether a model is any good.
+Not found: a missing activation between layers with a reshape between them, and too many outputs if
+there are few targets. Not judged: the quality of a model.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """What is wrong with these models, and what does mending them gain?
 
 Method: short programs with planted faults, and the same mended; both are read from files, shown
-line by line, and exactly these texts are run. First on the processor: the checker walks through
-each model, and one step of training is tried, with all faults and with each of them alone. Then the
-steps of three programs are timed on the device, in shuffled rounds, by the caller's clock until all
-is done. On a GPU products and convolutions may use TF32. Last, the weather and flower programs are
-trained anew for 60 steps. What one has learnt is how much of the differences its output explains:
-R squared between stations, and between kinds of flowers what D. McFadden made of it (Conditional
-logit analysis of qualitative choice behavior, 1974): how much of the loss of knowing only how many
-there are of each kind is gone.
+line by line, and exactly these texts are run. First the checker walks through each model on the
+processor. One step of training is tried, with all faults and with each of them alone. Then the
+steps of three programs are timed on the device in shuffled rounds. The caller's clock counts until
+all is done. On a GPU products and convolutions may use TF32. Last, the weather and flower programs
+are trained anew for 60 steps. A program has learnt as much as its output explains of the
+differences. Between stations that is R squared. Between kinds of flowers it is D. McFadden's
+counterpart of it. That compares the loss with the loss of knowing only the count of each kind.
+Source: D. McFadden, Conditional logit analysis of qualitative choice behavior (1974).
 
-What it cannot tell: how well the other models learn. Their targets are random.
+Not shown: how well the other models learn. Their targets are random.
 
 Seen on an H100: multiples of 8 gain 1.5 times under TF32; a GRU with batch and time mixed up is not
 clearly slower there.

@@ -1,19 +1,19 @@
 """When does compiling pay, and what becomes of a network in a file?
 
-Method: steps of a small network (used, not trained) in four ways: eager, scripted (TorchScript,
-which torch calls deprecated), compiled by `torch.compile` and, on CUDA, as a graph of its launches.
-Many steps in a row, until all are done, in shuffled rounds; compared are the medians. Each way also
-has to get ready, from empty caches and with one compiler at a time, but with its modules loaded:
-that plus so many steps is what a program waits for so many results. What the calls take is
-measured too: on a processor by a network of the same layers with next to no arithmetic, and on a
-GPU by the time that it is busy with an eager step while its queue is held. Then the network is
-saved and loaded in three forms.
+Method: steps of a small network (used, not trained) are timed in four ways. They are eager,
+scripted (TorchScript, which torch calls deprecated), compiled by `torch.compile` and, on CUDA, a
+graph of the launches. Many steps run in a row, until all are done, in shuffled rounds; compared are
+the medians. Each way also has to get ready: from empty caches, with one compiler at a time, its
+modules already loaded. For n results a program waits for that and n steps. The time of the calls is
+measured too. On a processor a network of the same layers, with next to no arithmetic, gives it. On
+a GPU it follows from the busy time of an eager step with the queue held. Then the network is saved
+and loaded in three forms.
 
-What it cannot tell: what compiling gains in training, and how fast the disk is: files of this size
-stay in the memory of the system.
+Not shown: the gain of compiling in training, and the speed of the disk. Files of this size stay in
+the memory of the system.
 
-Seen on an H100 with slow calls: Triton compiles in 4 s and pays after 4840 steps, a graph is
-8.6 times as fast; scripted and exported programs load to the GPU.
+Seen on an H100 with slow calls: Triton compiles in 4 s and pays after 4840 steps, a graph is 8.6
+times as fast; scripted and exported programs load to the GPU.
 To be confirmed on a GPU: the other mode of `torch.compile`.
 """
 
