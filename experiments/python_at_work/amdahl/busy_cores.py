@@ -91,9 +91,9 @@ def _speed(bench: x.Bench, threads: Sequence[int | None]) -> tuple[float, float]
 def beside_busy_cores(
     tables: x.Tables,
 ) -> tuple[dict[str, float], tuple[str, ...], bool | None]:
-    """Return what all busy cores do to one: values, what is unclear of them, is its clock lower?
+    """Return the effect of all busy cores on one: values, the unclear ones, is its clock lower?
 
-    None where nobody can tell.
+    The last is None if it is unclear.
     """
     clocks = x.spreads_of(tables["core_speeds"], "core_hz", "busy_cores")
     taken = x.spreads((row.busy_cores, row.taken_fraction) for row in tables["core_speeds"])

@@ -1,18 +1,18 @@
 """How far does it scale? The same work with one worker, with two, with all that there are.
 
-Method: a fixed amount of compiled work, of which a chosen share is done by one thread alone and the
-rest is divided among n threads, one on each core first, then on their siblings. Numbers of workers
-are shuffled in each round; a speedup is that over one worker in the same round. Amdahl's law
-is fitted to each round, up to the physical cores, so the fit has a spread like anything measured.
-Compared with the chosen share is the speedup that the fit gives on all those cores.
-Where the problem grows with the workers, n of them do n times the divided part, a speedup is that
-of the work done in a second, and Gustafson's law is fitted instead.
-The work per worker and second tells the cause of a loss: it falls where clock or bandwidth do.
-So in each round the clock of one core is measured too, alone and while more and more are busy.
+Method: a fixed amount of compiled work is done in two parts. One thread does a chosen share alone.
+The rest is divided among n threads, one on each core first, then on their siblings. Numbers of
+workers are shuffled in each round; a speedup is the gain over one worker in the same round.
+Amdahl's law is fitted to each round, up to the physical cores. So the fit has a spread like
+anything measured. Its speedup on all those cores is compared with the chosen share. If the problem
+grows with the workers, n of them do n times the divided part. Then a speedup is that of the work
+per second, and Gustafson's law is fitted instead. The work per worker and second shows the cause of
+a loss: it falls if clock or bandwidth fall. So in each round the clock of one core is measured too,
+alone and while more and more are busy.
 Source: G. Amdahl (1967); J. Gustafson, Reevaluating Amdahl's Law (1988); A. Karp and H. Flatt,
 Measuring Parallel Processor Performance (1990).
 
-What it cannot tell: which other program or guest took a core's time, only how much was taken.
+Not shown: which other program or guest took a core's time; only the amount is known.
 """
 
 from __future__ import annotations

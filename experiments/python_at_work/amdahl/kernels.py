@@ -1,6 +1,6 @@
 """Arithmetic that only fills one core: no memory, no shortcut for the compiler.
 
-Source: G. Marsaglia, Xorshift RNGs (2003); each step needs the one before.
+Source: G. Marsaglia, Xorshift RNGs (2003); each step needs the previous one.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ DRAWN = 4  # workers
 def numbers(run: x.LessonRun, _guess: x.Guess | None) -> dict[str, float]:
     """Return what the law allows sixteen cores, and how many workers are drawn.
 
-    Beside them, the share that acted as if alone, how far the best speedup is from the law, and how
-    much slower a worker was beside others, all as shares.
+    Three shares come with them. They are: the share that acted as if alone; the best speedup's
+    distance from the law; a worker's loss beside others.
     Source: Amdahl's law, 1 / (1 - p + p / n), with the p that was fitted.
     """
     found: dict[str, float] = {}

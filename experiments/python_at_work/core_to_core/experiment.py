@@ -1,16 +1,16 @@
 """Which cores are neighbours? The time in which one word goes from core to core.
 
 Method: two threads, each kept on its hardware thread, hand a word to and fro by compare-and-swap;
-half a round trip counts. The figure depends on which line the word lies in, so many are tried: the
-best sample of each, and the median over the lines. Pairs are shuffled in each round; odd rounds
-are timed from the other side, which fills the other half of the matrix. Cores stand in the order
-of the topology; on large machines only some are measured, evenly spread.
-Groups are read off the timings alone: pairs are near or far if the greatest step between their
-times is at least 1.3 and clear; who is near to one another is a group. Two cores are one pair, and
+half a round trip counts. The time depends on the line that the word lies in. So several lines are
+tried: the best sample of each counts, and the median over the lines. Pairs are shuffled in each
+round; odd rounds are timed from the other side, which fills the other half of the matrix. Cores
+stand in the order of the topology; on large machines only some are measured, evenly spread. Groups
+are read off the timings alone: pairs are near or far if the greatest step between their times is at
+least 1.3 and clear. Cores that are near to one another form a group. Two cores are one pair, and
 one number is no map.
 Source: the default protocol of core-to-core-latency (N. Viennot).
 
-What it cannot tell: how long another protocol takes; two lines, or plain reads, have other figures.
+Not shown: the time of another protocol; two lines, or plain reads, have other figures.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class Handover(x.Row):
 def chosen(params: Params, machine: x.Machine) -> dict[str, x.Thread]:
     """Return the hardware threads to measure by their names, in order.
 
-    A name is the thread's number in the system. Where that is not the order of the topology, the
-    place in it stands before the number.
+    A name is the thread's number in the system. If these numbers do not follow the topology, the
+    place in the topology stands before the number.
     """
     threads = by_topology(machine, one_per_core=not params.hardware_threads)
     count = min(params.cores, len(threads))

@@ -1,19 +1,19 @@
 """Two threads, two counters, nothing shared: do they disturb each other?
 
 Caches move whole lines. Two cores that write into the same line take it from each other each time,
-whether or not they write the same variable.
+even for different variables.
 
-Method: two threads of compiled code, since an increment of Python's own takes so long that nothing
-would be seen, each kept on a core of its own, increment a counter of its own; the counters lie 8 to
-512 bytes apart, the first at the beginning of a line, unless another place in it was chosen. Each
-increment is one atomic instruction, which owns the line; on the nearest two cores also a plain one
-(read, add, write), whose cost the store buffer hides in part. As a control, the same two threads
-only read. Counted are the increments of the time in which both threads ran, 10 ms at least. Rounds
-are shuffled; compared round by round.
+Method: two threads, each kept on a core of its own, increment a counter of their own. Their code is
+compiled: an increment of Python's own takes so long that it would hide the effect. The counters lie
+8 to 512 bytes apart. The first lies at the beginning of a line, unless another place in the line
+was chosen. Each increment is one atomic instruction, which owns the line; on the nearest two cores
+also a plain one (read, add, write), whose cost the store buffer hides in part. As a control, the
+same two threads only read. Counted are the increments of the time in which both threads ran, 10 ms
+at least. Rounds are shuffled; compared round by round.
 Source: W. J. Bolosky and M. L. Scott, False Sharing and its Effect on Shared Memory Performance
 (1993); the optimisation manuals of Intel and ARM.
 
-What it cannot tell: what other programs pay, which do more than to count.
+Not shown: the cost in other programs, which do more than count.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
 """Do four threads make it four times faster? The same jobs, one after another and side by side.
 
-Method: several workers do one job each, all of the same size. Every way of doing so (in a row, in
-threads, in processes) is timed in turn, again and again in shuffled order, and the time in the
-middle of each (the median) counts. Each interpreter is a process of its own (the chosen other
-Pythons too), started before the clock runs, except where starting is the thing measured. A second
-part asks how late a thread wakes that sleeps 1 ms beside threads that compute: the lock is handed
-over once a switch interval.
-Source: D. Beazley, Understanding the Python GIL (2010); PEP 684 (a lock for each interpreter),
-PEP 703 (free threading).
+Method: several workers do one job each, all of the same size. All ways of doing so (in a row, in
+threads, in processes) are timed again and again, in shuffled order. The median of each way counts.
+Each interpreter is a process of its own, also that of each other Python. It is started before the
+clock runs, unless starting is measured. A second part asks how late a thread wakes that sleeps 1 ms
+beside threads that compute: the lock is handed over once a switch interval.
+Source: D. Beazley, Understanding the Python GIL (2010); PEP 684 (a lock for each interpreter), PEP
+703 (free threading).
 
-What it cannot tell: how other work behaves; a job that reads or waits lets go of the lock.
+Not shown: the behaviour of other work; a job that reads or waits lets go of the lock.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Standard library only (NumPy where a job is a sort), and no syntax newer than 3.8. Run as a script
 it reads requests as JSON lines and answers each with one line:
 
-    {"arm": "threads", "workers": 4, "job": "loop", "size": 1000000, "switch_s": 0.005}
-    {"wall_s": .., "start_s": .., "slices": [[start, end, start, end, ..], ..], "gil": true}
+    `{"arm": "threads", "workers": 4, "job": "loop", "size": 1000000, "switch_s": 0.005}`
+    `{"wall_s": .., "start_s": .., "slices": [[start, end, start, end, ..], ..], "gil": true}`
 
 A job works in chunks and reads the clock after each. A chunk that took far longer than the others
 was interrupted. So the slices show when a worker really ran.

@@ -9,7 +9,7 @@ were asked for (`tracemalloc`). Numbers are then looked up in a list and in a se
 is asked for, not the same object.
 Source: the source of CPython, `Objects/floatobject.c` and `Python/bltinmodule.c`.
 
-What it cannot tell: what the allocator adds by rounding up, and what other Pythons do.
+Not shown: the bytes that the allocator adds by rounding up, and other Pythons.
 """
 
 from __future__ import annotations

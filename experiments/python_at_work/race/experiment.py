@@ -1,17 +1,17 @@
 """Does one counter count right for several threads? Some of their increments are lost.
 
-Method: several threads add 1 to the same counter again and again: in one line (bare), with a
-function call between reading and writing, and under a lock. The share that is missing at the end
-was lost: between a thread's read and its write another one wrote. Several counters are dealt to the
-threads in turn, and what all of them miss counts. Threads that end within a switch interval run one
-after another and lose nothing, so each is given increments for 20 of them at least; under a lock,
+Method: several threads add 1 to the same counter again and again. They do so in one line (bare),
+with a function call between reading and writing, and under a lock. The share that is missing at the
+end was lost: between a thread's read and its write another one wrote. Several counters are dealt to
+the threads in turn, and what all of them miss counts. Threads that end within a switch interval run
+one after another and lose nothing. So each gets increments for at least 20 intervals; under a lock,
 which is slow, an eighth. Every run is a row, in shuffled rounds, in a process of its own; the
 chosen other Pythons run the first two forms too. Once, two threads note when they read and wrote
 what, until an update is found that undid others.
-Source: the evaluation loop of CPython: since 3.10 it hands the lock over only where a function
+Source: the evaluation loop of CPython. Since 3.10 it hands the lock over only where a function
 begins and where a loop turns back.
 
-What it cannot tell: that code which lost nothing is safe.
+Not shown: that code which lost nothing is safe.
 """
 
 from __future__ import annotations

@@ -1,9 +1,12 @@
 """The counter of race, raised by several threads of any CPython from 3.8 on.
 
-Standard library only, and no syntax newer than 3.8. Run as a script it reads requests as JSON
-lines, such as {"form": "bare", "workers": 4, "counters": 1, "times": 100000, "switch_s": 0.005}. It
-answers each with {"count": .., "wall_s": .., "gil": true}; with "trace" also with the moments of an
-update that undid others.
+Standard library only, and no syntax newer than 3.8. Run as a script it reads requests as JSON lines
+and answers each with one line:
+
+    `{"form": "bare", "workers": 4, "counters": 1, "times": 100000, "switch_s": 0.005}`
+    `{"count": .., "wall_s": .., "gil": true}`
+
+With "trace", the answer also has the moments of an update that undid others.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """What does it cost to start a thread or a process? Beside them a call, a coroutine, a task.
 
 Method: each is started, does nothing and has ended before the next one starts; a sample is a batch
-of them that takes long enough for the clock, in a small process of its own. Batches of one, two
-and four times the size are timed in turn: where the time of one is right, they lie on a straight
-line. A pool is timed twice: made for one job (cold), and handed a job while it stands (warm). The
-server of forkserver is up before the clock starts. A process is started in every way: a tiny
-program by `posix_spawn`, a bare `os.fork`, and what multiprocessing makes of each. Compared are the
-medians.
+of them that takes long enough for the clock. It runs in a small process of its own. Batches of one,
+two and four times the size are timed in turn: if the time of each start is right, they lie on a
+straight line. A pool is timed twice: made for one job (cold), and handed a job while it stands
+(warm). The server of forkserver is up before the clock starts. A process is started in every way: a
+tiny program by `posix_spawn`, a bare `os.fork`, and what multiprocessing makes of each. Compared
+are the medians.
 Source: the documentation of os and multiprocessing; pyperf for batches and rounds.
 
-What it cannot tell: how long a program takes that imports more; ask for that with `child_imports`.
+Not shown: the start of a program that imports more; set `child_imports` for that.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """What does it cost to hand something over? To a thread, and to a process in three ways.
 
-Method: a message goes to a thread or a process that waits for it, looks at its length and its end,
-and answers with a word; a sample is a batch of such round trips. Through shared memory the sender
-writes the message, signals through a pipe, and the receiver uses it in place. A plain copy of the
-same bytes is the line that no way of copying can be better than. Sizes and ways are shuffled in
-each round; compared are the medians. The parts of a large message through a pipe are timed alone.
-Then its possible causes are taken away, one after another: the other end reads into memory that it
-keeps, and the pipe is made to hold 16 times as much, so that it stops the sender 16 times less
-often. The system counts how often this end waits.
+Method: a message goes to a waiting thread or process, which checks its length and end and answers
+with a word. A sample is a batch of such round trips. Through shared memory the sender writes the
+message, signals through a pipe, and the receiver uses it in place. A plain copy of the same bytes
+is the line that no way of copying can be better than. Sizes and ways are shuffled in each round;
+compared are the medians. The parts of a large message through a pipe are timed alone. Then possible
+causes of its time are removed, one after another. The other end reads into memory that it keeps.
+The pipe is made to hold 16 times as much, so that it stops the sender 16 times less often. The
+system counts how often this end waits.
 Source: the documentation of multiprocessing (queues, pipes, shared memory); Linux, pipe(7).
 
-What it cannot tell: what is gained by sending many messages at once, before the first is answered.
+Not shown: the gain of sending many messages at once, before the first is answered.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 
 Method: warm processes compute the rows of a Mandelbrot set, of which some cost far more than
 others. Shared out beforehand in blocks, or in turn (interleaved), the slowest worker sets the end;
-handed out in chunks to whoever is free, each hand-out costs. The clock runs from the first hand-out
-to the last answer; ways and chunks are shuffled in each round, and compared round by round. Ideal
-is the time of one worker for all rows, divided by the workers that there are cores for.
+handed out in chunks to free workers, each hand-out costs. The clock runs from the first hand-out to
+the last answer; ways and chunks are shuffled in each round, and compared round by round. Ideal is
+the time of one worker for all rows, divided by the workers that there are cores for.
 Source: Stanford CS149, assignment 1 (threads and Mandelbrot); guided self-scheduling.
 
-What it cannot tell: the best chunk of another job, whose tasks and hand-outs cost otherwise.
+Not shown: the best chunk of another job, whose tasks and hand-outs have other costs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Share the rows out so that all workers end together. Now each gets a block of equal count.
 
-What `share` returns takes the place of the blocks. A row's cost is known only once it has been
+The result of `share` takes the place of the blocks. A row's cost is known only once it has been
 computed; rows that lie side by side cost about the same.
 """
 

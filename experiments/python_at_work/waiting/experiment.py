@@ -1,15 +1,15 @@
 """How long do a thousand waits take? In coroutines, in threads, in processes, one after another.
 
 Method: a server in a process of its own, on this machine alone, answers each question after a fixed
-time. A client waits for that n times, in each way, and the clock runs from before the first is
+time. A client waits for that n times, in each way. The clock runs from before the first wait is
 started until the last has its answer. As a control, coroutines compute for as long as the others
 wait. Ways and numbers are shuffled in each round; compared are the medians at the largest number
-that all ways reached. Memory: by how much a fresh process grows while hundreds wait for a signal
-inside it, and of threads also by how much the kernel's own stacks and page tables grow, which count
-for no process.
+that all ways reached. Memory is the growth of a fresh process while hundreds wait for a signal
+inside it. For threads it includes the growth of the kernel's own stacks and page tables, which
+count for no process.
 Source: D. Kegel, The C10K problem; the documentation of asyncio.
 
-What it cannot tell: how a real server behaves that is busy itself.
+Not shown: the behaviour of a real server that is busy itself.
 """
 
 from __future__ import annotations

@@ -208,8 +208,8 @@ def allow_files() -> int | None:
 def weigh(request: dict[str, Any]) -> dict[str, Any]:
     """Return the growth of memory while `count` coroutines or threads wait.
 
-    `growth_bytes` is the whole, `kernel_bytes` the kernel's part of it: of threads, and None where
-    the system does not tell.
+    `growth_bytes` is the whole, `kernel_bytes` the kernel's part of it. That part is known for
+    threads only, and None if the system does not report it.
     """
     threading.stack_size(STACK_BYTES)
     weighed = _coroutines_grow if request["kind"] == "coroutine" else _threads_grow
