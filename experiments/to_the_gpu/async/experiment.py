@@ -1,16 +1,16 @@
 """Who waits for whom? A call of a GPU queues its work and comes back at once.
 
-Method: k products of square matrices are called, and the caller's clock is read when the last call
-has come back and when the device has finished. Then, behind as many products, each thing that needs
-a result is timed: it cannot come back before the device has finished. All in shuffled rounds. The
-lanes come from marks in the device's queue, laid on the caller's clock where both met.
-To the queued work a formula is fitted: t = t1 + n t2 + t3, with t1 for a call, t2 for a product and
-t3 until the caller knows that all is done. t1 is the slope of the calls, t2 that of the finished
-work, t3 the rest. Where each product is waited for, the same parts make n (t1 + t2 + t3).
+Method: k products of square matrices are called. The caller's clock is read when the last call has
+come back, and when the device has finished. Then, behind as many products, each call that needs a
+result is timed: it cannot come back before the device has finished. All in shuffled rounds. The
+lanes come from marks in the device's queue, laid on the caller's clock where both met. The formula
+t = t1 + n t2 + t3 is fitted to the queued work. t1 is the time of a call, t2 of a product, t3 until
+the caller knows that all is done. The slope of the calls gives t1, the slope of the finished work
+t2, and t3 is the rest. With a wait after each product, the same parts make n (t1 + t2 + t3).
 Source of the formula: "Asynchronous Computation" in Dive into Deep Learning.
 
-What it cannot tell: what waits inside libraries. On a processor there is no queue: a call comes
-back when its work is done.
+Not shown: waits inside libraries. On a processor there is no queue: a call comes back when its work
+is done.
 
 Seen on an H100: the lanes of caller and device fit on one clock.
 """
@@ -50,7 +50,7 @@ class Params(x.Params):
 class Calls(x.Row):
     """The time of some products: "queued" (all calls are back) or "finished".
 
-    "waited": with a wait after each; "formula": as the fitted one has it for "finished".
+    "waited" has a wait after each. "formula" is the fitted formula's time for "finished".
     """
 
     products: int = x.column(scale="log2")

@@ -1,13 +1,14 @@
 """Where does the time of a training step go: data, host, copies, kernels, or idle?
 
 Method: steps of a small network are recorded by torch's profiler, and every moment of them is given
-to one part. With a GPU: when it computes; when it only copies; else what the host does meanwhile,
-wait for data or work; idle is when both wait. On the processor: loading, operators, the Python
-between them. As many steps without the profiler tell how much longer recording made them.
+to one part. With a GPU the parts are its computing, its copying alone, and otherwise the host's
+wait for data or its work. A moment when both wait is idle. On the processor the parts are loading,
+operators, and the Python between them. As many steps without the profiler show how much longer
+recording made them.
 Source: the documentation of torch.profiler; the parts follow Holistic Trace Analysis.
 
-What it cannot tell: which of the parts could be hidden behind another one; try it with workers.
-Recording makes the host's part longer. The other threads of the host are not looked at.
+Not shown: which parts could hide behind another part; try it with workers. Recording makes the
+host's part longer. The other threads of the host are not looked at.
 
 Seen on an H100: the trace names kernels and copies as expected.
 """

@@ -128,9 +128,9 @@ def has_device(found: Iterable[Span]) -> bool:
 def divided(found: Iterable[Span], *, on_gpu: bool) -> dict[str, list[x.Interval]]:
     """Return the part of the steps that each moment belongs to; each belongs to one.
 
-    With a GPU: its computing; its copying alone; otherwise whether the host waits for data, works,
-    or is blocked ("idle": then nobody does anything). On the processor alone: the loading, the
-    operators, the Python between them; idle is the time between steps.
+    With a GPU the parts are its computing and its copying alone. Otherwise the host waits for data,
+    works, or is blocked ("idle": GPU and host both wait). On the processor alone the parts are the
+    loading, the operators, and the Python between them. Idle is the time between steps.
     """
     of = lanes(found)
     ranges = [of.get("waiting", []), of.get("step", [])]

@@ -1,16 +1,16 @@
 """Is a GPU that is busy all the time also full? Utilisation, power and work of three loads.
 
-Method: one tiny kernel after the other (2000 in one graph: Python would call them more slowly than
-the GPU runs them), a copy within the GPU's memory, and a large matrix product
-in half precision, each for a while in shuffled rounds. The queue is never empty meanwhile, and
-before it runs empty at the end the driver is asked for utilisation and power. The work is what the
-device completed between two marks, as a share of what it can do, or of the best seen here where
-that is not known.
+Method: three loads run, each for a while in shuffled rounds. They are many tiny kernels, a copy
+within the GPU's memory, and a large matrix product in half precision. 2000 tiny kernels form one
+graph, because Python would call them more slowly than the GPU runs them. The queue is never empty
+meanwhile. Before it runs empty at the end, the driver is asked for utilisation and power. The work
+is the amount that the device completed between two marks, as a share of the device's limit. If the
+limit is unknown, it is a share of the best rate here.
 
-What it cannot tell: which units were busy. Utilisation is the share of the time in which at least
-one kernel ran, whatever it did; that is how the drivers define it.
+Not shown: which units were busy. Utilisation is the share of the time in which at least one kernel
+ran, whatever it did; that is how the drivers define it.
 
-Seen on an H100: tiny kernels at 100 % and 134 W, products at the limit of 700 W, where the GPU
+Seen on an H100: tiny kernels at 100 % and 134 W. Products reach the limit of 700 W, and the GPU
 lowers its clock from 1980 to 1350 MHz.
 """
 

@@ -14,8 +14,8 @@ WIDE = 4
 class Crossing(x.Record, kw_only=False):
     """From `size` on the second way wins; it is a whole number.
 
-    The second way clearly loses at `low` and clearly wins at `high`. It is ahead by the median at
-    every size from there on, so one disturbed sample at a larger size hides no win. If it clearly
+    The second way clearly loses at `low` and clearly wins at `high`. From `high` on it is ahead by
+    the median at every size. So one disturbed sample at a larger size hides no win. If it clearly
     loses at no size, `low` is None and `size` is `high`.
     """
 

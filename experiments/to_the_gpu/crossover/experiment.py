@@ -1,17 +1,18 @@
 """From which size does a GPU win over the processor? Products of matrices, small to large.
 
 Method: square matrices are multiplied on one core, on all cores and on the GPU; without a GPU, one
-core is held against all. The GPU's time is taken as the device alone needs it, as a caller who
-waits for it sees it, and with the factors copied to it and the product back, through pinned memory
-where there is any. All in shuffled rounds, after a warm-up of each; where a product would take too
-long, its line ends. The lines cross between the last size where the one clearly lost and the first
-where it clearly wins and from which on its median is ahead at every size.
+core is held against all. The GPU's time is taken in three ways: as the device alone needs it, as a
+waiting caller sees it, and with copies. The copies bring the factors to the GPU and the product
+back, through pinned memory if possible. All in shuffled rounds, after a warm-up of each; if a
+product would take too long, its line ends. The lines cross between two sizes: the last clear loss
+of the second way, and its first clear win. From that win on, its median must be ahead at every
+size.
 
-What it cannot tell: where other operations cross. Those that compute less for each number they
-move win later, or never. Small matrices lie in caches, also in the GPU's.
+Not shown: the crossing of other operations. Those that compute less for each number that they move
+win later, or never. Small matrices lie in caches, also in the GPU's.
 
-Seen on an H100 beside 16 cores: threads that wake late make the cores' times scatter a hundredfold,
-so the crossing lies somewhere between 32 and 768 rows.
+Seen on an H100 beside 16 cores: threads that wake late make the cores' times scatter a hundredfold.
+So the crossing lies somewhere between 32 and 768 rows.
 To be confirmed on a GPU: double precision on GeForce.
 """
 
@@ -177,7 +178,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 def _said(name: str, found: Crossing | None) -> dict[str, float]:
     """Return the size from which the second way is ahead, and the crossing if it was seen.
 
-    What lies between two sizes far apart is no number that one may give.
+    If the two sizes lie far apart, no size between them is given.
     """
     if found is None:
         return {}

@@ -3,13 +3,13 @@
 Method: torch's DataLoader decodes pictures with 0 to n worker processes and hands them to a small
 network. A round has one new loader for each number of workers, which runs two epochs: one in which
 the network learns, and one in which the batches are only taken. An epoch counts from when every
-worker has delivered once; what passes until the first batch is told apart, with new workers and
-with those that stayed. The network alone learns a batch that lies on the device already. A step
-ends when the device has finished. Numbers are shuffled in each round; compared are the medians.
+worker has delivered once. The time until the first batch is kept apart, with new workers and with
+those that stayed. The network alone learns a batch that lies on the device already. A step ends
+when the device has finished. Numbers are shuffled in each round; compared are the medians.
 Source: the documentation of torch.utils.data.
 
-What it cannot tell: how long a disk or a network would take; the pictures lie in memory, packed.
-Where the system can fork, workers come from a server that has loaded torch, and start sooner.
+Not shown: the time of a disk or a network; the pictures lie in memory, packed. If the system can
+fork, workers come from a server that has loaded torch, and start sooner.
 
 Seen on an H100 beside 16 cores: 16 workers, and still too few by 2.
 """

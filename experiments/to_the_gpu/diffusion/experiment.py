@@ -4,13 +4,12 @@ Method: each cell becomes the mean of itself and its four neighbours. NumPy and 
 five operations over the whole plate, each into memory that is there already. A compiled loop does
 it in one pass, on one core and on up to all. Engines and sizes are timed in shuffled rounds, many
 steps at a time, with random cells; compared are the medians. Before, all of them compute the same
-20 steps, which are held against NumPy in double precision. How fast memory can be gone through at
-all is measured beside, where the machine does not say. The field that is drawn is computed at that
-moment.
+20 steps, which are held against NumPy in double precision. The rate of memory itself is measured
+beside them, if the machine does not report it. The field that is drawn is computed at that moment.
 Source: the diffusion of M. Gorelick and I. Ozsvald, High Performance Python (640 x 640).
 
-What it cannot tell: the traffic itself. Each operation is counted as if it read and wrote its
-arrays once; caches may save some of it, and a line is read before it is written.
+Not shown: the real traffic. Each operation is counted as if it read and wrote its arrays once;
+caches may save some of it, and a line is read before it is written.
 
 Seen on an H100: five operations reach 54 % of its memory's rate, the compiled step 73 %; small
 grids are bound by calls.

@@ -1,8 +1,8 @@
 """One kernel in which some numbers need many laps of a loop and others few, alike or mixed.
 
 The incomplete gamma function sums a series until it is exact: two laps for 0.001, some sixty for
-18. The numbers are the same in both orders. In one, a thousand neighbours need the same; in the
-other it is a toss-up, so that the 32 threads of a GPU's warp all wait for the longest loop.
+18. The numbers are the same in both orders. In one order a thousand neighbours need the same. In
+the other it is a toss-up, so all 32 threads of a GPU's warp wait for the longest loop.
 """
 
 from __future__ import annotations

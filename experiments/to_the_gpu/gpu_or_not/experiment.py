@@ -2,18 +2,18 @@
 
 Does it fit, does it branch, how much moves, is it supported?
 
-Method: work of a kind and size that you choose is estimated and then done, on the processor and on
-the GPU, the copies there and back apart. Without a GPU its part is estimated only, and only if you
-type its numbers into the settings: its arithmetic, its memory, and the way there and back.
-What memory, arithmetic and the way give on this machine stands in the parameters, from earlier runs
-of other experiments; where one has not been earned yet, a short sample stands in for it. Short
-samples also tell what a call and a question about a result cost. The estimate, one in each round:
-on the processor the calls and the longer one of memory and arithmetic, on a GPU the longest of the
-three, as its calls are queued; with a decision after every step, a wait for each. The copies are
-from and to ordinary memory. What branches in the data cost is seen by one kernel over the same
-numbers in two orders (`branching`).
+Method: work of a kind and size that you choose is estimated and then done, on processor and GPU.
+The copies there and back count apart. Without a GPU its part is estimated only, and only if you
+type its numbers into the settings. They are its arithmetic, its memory, and the way there and back.
+The rates of memory, arithmetic and the way on this machine are parameters, from earlier runs of
+other experiments. A short sample stands in for a rate that no run has given yet. Short samples also
+give the cost of a call, and of asking for a result. Each round has one estimate. On the processor
+it adds the calls and the longer of memory and arithmetic. On a GPU it is the longest of the three,
+as its calls are queued. With a decision after every step, each step adds a wait. The copies are
+from and to ordinary memory. One kernel over the same numbers in two orders shows the cost of
+branches in the data (`branching`).
 
-What it cannot tell: what a better program would need.
+Not shown: the time of a better program.
 
 Seen on an H100: its own time was estimated 14 % too low; mixed branches took 1.7 times as long.
 """

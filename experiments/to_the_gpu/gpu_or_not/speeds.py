@@ -1,7 +1,8 @@
 """Short samples of a device and the copies to it, from which a time is estimated.
 
-A GPU's own clock times its memory and its arithmetic, over more than its cache holds and with work
-enough for all of its units; a copy to it by the caller's clock, as the caller waits for it.
+A GPU's own clock times its memory and its arithmetic. The data exceed its cache, and the work is
+enough for all of its units. A copy to it is timed by the caller's clock, as the caller waits for
+it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Speeds(Record, kw_only=False):
     def pieces(self, work: WorkStep, steps: int, *, asks: bool) -> dict[str, float]:
         """Return the parts of the steps' time: only those that limit it.
 
-        The processor calls, and then computes. Where calls are queued, the longest part hides the
+        The processor calls, and then computes. If calls are queued, the longest part hides the
         others.
         """
         parts = {

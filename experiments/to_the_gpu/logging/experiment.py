@@ -1,18 +1,18 @@
 """What does it cost to look at a result after every step?
 
 Method: a step multiplies a matrix by itself and takes the norm of the product, as a model would its
-loss. Steps follow each other with nobody looking; with the norm read (`.item()`) after every k-th;
-and with the norms added up on the device, read once at the end. Small and large matrices, in
+loss. Steps follow each other without a look at results; with the norm read (`.item()`) after every
+k-th; and with the norms added up on the device, read once at the end. Small and large matrices, in
 shuffled rounds, by the caller's clock until the device has finished. Nothing is printed: a terminal
 has no part in it.
-Source: an exercise of the chapter on asynchronous computation of "Dive into Deep Learning": 1000
-products of 100 x 100 matrices, their norm logged one at a time or kept on the GPU.
+Source: an exercise of the chapter on asynchronous computation of "Dive into Deep Learning". 1000
+products of 100 x 100 matrices have their norms logged one at a time, or kept on the GPU.
 
-What it cannot tell: what a real training step would lose; it lies between the two sizes. On a
-processor no work is queued: a read is a call there, and waits for nothing.
+Not shown: the loss of a real training step; it lies between the two sizes. On a processor no work
+is queued: a read is a call there, and waits for nothing.
 
-Seen on an H100: with slow calls (9 µs) small steps are bound by the processor, and adding up, which
-is one call more, costs as much as reading.
+Seen on an H100: calls are slow (9 µs), so small steps are bound by the processor. Adding up is one
+call more, and costs as much as reading.
 """
 
 from __future__ import annotations

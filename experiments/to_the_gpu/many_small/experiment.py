@@ -1,13 +1,13 @@
 """Do a thousand small calls take as long as one big one?
 
-Method: one is added to all numbers of a vector, in one call and in more and more calls for smaller
-and smaller pieces of it: the arithmetic is the same. Beside it run the same calls with next to
-nothing to do (one number each), which is what calling alone takes, and `torch._foreach_add_`, one
-call for all pieces. By the caller's clock until all is done, passes one after the other, in
-shuffled rounds. With the queue of a GPU held, its own time for a piece is measured too: what is
-left of the whole time it spent waiting for calls.
+Method: 1 is added to all numbers of a vector. That is done in one call, then in more and more calls
+for smaller and smaller pieces. The arithmetic stays the same. The same calls with one number each
+have next to nothing to do, and show the time of calling alone. `torch._foreach_add_` is one call
+for all pieces. Passes run one after the other in shuffled rounds, timed by the caller's clock until
+all is done. With the queue of a GPU held, its own time for a piece is measured too: the GPU spent
+the rest of the whole time waiting for calls.
 
-What it cannot tell: what compiling or recording the calls would gain (`compile` does).
+Not shown: the gain of compiling or recording the calls (see `compile`).
 
 Seen on an H100: 8.8 µs a call; with 2e8 numbers the knee lies at 60 calls.
 """

@@ -2,11 +2,12 @@
 
 Method: one buffer is copied from and to pinned and pageable memory, blocking and not, in shuffled
 rounds. The caller's clock is read when the call is back, and when the device has nothing left to
-do. Then what a program must not do is done, as fast as possible: it reads the last part of what
-comes from the GPU right after the call, and it overwrites the last part of what goes there; and
-again after waiting for an event. Copies begin at the front, so the end is what is not there yet.
+do. Then the run does, as fast as possible, two things that a program must not do. Right after the
+call it reads the end of the data that comes from the GPU. Or it overwrites the end of the data that
+goes there. It repeats both after waiting for an event. Copies begin at the front, so the end has
+not arrived yet.
 
-What it cannot tell: that a read is safe. A program that is slow enough reads the right bytes.
+Not shown: that a read is safe. A program that is slow enough reads the right bytes.
 
 Seen on an H100 over PCIe: both unsafe tries read or sent nothing but wrong bytes.
 To be confirmed on a GPU: the same over NVLink-C2C and on AMD.

@@ -1,16 +1,16 @@
 """How much faster does a GPU copy from memory that cannot move?
 
 Method: sizes a factor of four apart are copied from pinned and from pageable memory, both ways, in
-shuffled rounds. Pinned copies are queued behind a hold and timed by the device, pageable ones by
-the caller's clock around synchronous calls, as the processor copies them itself. Then, by that
-clock alone, what a program may write: copy as it is, from memory pinned before, or pin first. Host
-memory has been written, near to the GPU where the machine says which node that is.
+shuffled rounds. Pinned copies are queued behind a hold and timed by the device. Pageable copies are
+timed by the caller's clock around synchronous calls, as the processor copies them itself. Then that
+clock alone times the ways that a program may write: copy as it is, copy from memory pinned before,
+or pin first. Host memory has been written before, near to the GPU if the machine names that node.
 Source: the copies of NVIDIA's nvbandwidth; PyTorch's tutorial on pin_memory and non_blocking.
 
-What it cannot tell: copies by kernels instead of copy engines, and other sizes of pages.
+Not shown: copies by kernels instead of copy engines, and other sizes of pages.
 
-Seen on an H100: 87 % of a PCIe 5 link, told as such while copying; pinning 1 GiB costs 0.75 s
-anew each time.
+Seen on an H100: 87 % of a PCIe 5 link, which reports that speed while copying. Pinning 1 GiB costs
+0.75 s anew each time.
 To be confirmed on a GPU: the rates beside nvbandwidth; the nearer memory node.
 """
 

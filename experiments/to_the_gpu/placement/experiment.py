@@ -1,15 +1,13 @@
 """What happens when two tensors lie on different devices?
 
-Method: a vector of the processor and one of the device are added, and what PyTorch says is kept.
-Where there is no GPU the other device is PyTorch's "meta", which knows shapes and keeps no numbers:
-the refusal is the same. Then vectors of growing size are added where both lie on the device, and
-where one has to be fetched from main memory first; fetching is also timed alone, with what it would
-have cost to copy within the device, and to bring the result back. Ways and sizes in shuffled
-rounds, by the caller's clock until the device has finished; calls follow each other, so that the
-last wait counts little.
+Method: a vector of the processor and one of the device are added, and PyTorch's answer is kept.
+Without a GPU the other device is PyTorch's "meta", which knows shapes and keeps no numbers: the
+refusal is the same. Then vectors of growing size are added. Both lie on the device, or one is first
+fetched from main memory. Fetching is also timed alone, as are copying within the device and
+bringing the result back. Ways and sizes are timed in shuffled rounds, by the caller's clock until
+the device has finished. Calls follow each other, so that the last wait counts little.
 
-What it cannot tell: what pinned memory would gain (`pinned` does), or copying while computing
-(`streams`).
+Not shown: the gain of pinned memory (see `pinned`), or of copying while computing (see `streams`).
 
 To be confirmed on a GPU: small pageable copies, which may come back early. CUDA's own sentence for
 two devices is what is expected (H100).

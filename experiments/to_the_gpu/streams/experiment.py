@@ -1,15 +1,15 @@
 """Can a GPU copy and compute at the same time?
 
 Method: data goes to the GPU in pieces, through two matrix products, and back. All pieces in one
-stream, or dealt out to several, in shuffled rounds; and from pageable memory. The products are made
-as wide as makes them last as long as a copy, or as much longer as is asked for. Marks in the
-streams tell when each part of each piece began and ended, on the device's one clock; the last is
-the total. Each part alone gives the limits: the sum of the parts, and the longest of them.
+stream, or dealt out to several, in shuffled rounds; and from pageable memory. The products are so
+wide that they take `compute_per_copy` times as long as a copy. Marks in the streams show when each
+part of each piece began and ended, on the device's own clock; the last is the total. Each part
+alone gives the limits: the sum of the parts, and the longest of them.
 Source: simpleStreams of NVIDIA's CUDA samples; the overlap is that of Meta's Holistic Trace
 Analysis, time copying while computing / time copying.
 
-What it cannot tell: when work begins that waits for another stream's. It is drawn from the end of
-the work before it, as each engine does one thing at a time; the overlap does not depend on that.
+Not shown: the beginning of work that waits for another stream's. It is drawn from the end of the
+previous work, as each engine does one thing at a time. The overlap does not depend on that.
 
 Seen on an H100: compute and copies within 8 % of each other, and all three at work at once.
 To be confirmed on a GPU: marks of several streams on one clock on Intel.

@@ -23,9 +23,9 @@ def overlap_fraction(copies: Iterable[x.Interval], computing: Iterable[x.Interva
 def one_after_another(intervals: Sequence[x.Interval]) -> list[x.Interval]:
     """Return, in the given order, when each really ran on an engine that does one at a time.
 
-    Work's first mark passes when the work is next in its own queue, though its engine may still
-    serve another queue. So such an interval may start too early, by another's time. Shortening it
-    changes nothing in what all intervals cover.
+    The first mark of a piece of work passes when the work is next in its own queue. Its engine may
+    still serve another queue then. So such an interval may start too early, by another's time.
+    Shortening it changes nothing in what all intervals cover.
     """
     found, free_s = list(intervals), float("-inf")
     for place in sorted(range(len(intervals)), key=lambda n: (intervals[n][1], intervals[n][0])):
