@@ -1,8 +1,8 @@
 """Three arrays that a team of threads moves, each thread's share near that thread.
 
 A share is mapped and written first by the thread that will use it, pinned: the system then puts it
-on that thread's memory node. The threads are spread over the last-level caches, one for each core,
-then, if so many are wanted, their siblings.
+on that thread's memory node. The threads are spread over the last-level caches, one for each core.
+If more are wanted, the cores' siblings follow.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Memory that is really there: mapped with the page size asked for, every page written.
 
-`numpy.empty` would not do: its pages may all be one shared page of zeros, and from 4 MiB on it asks
-for huge pages silently.
+`numpy.empty` would not do: its pages may all be one shared page of zeros. From 4 MiB on it silently
+asks for huge pages.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Buffer:
     def part(self, size_bytes: int, turn: int) -> tuple[Any, int]:
         """Return (`size_bytes` of the buffer as uint64, their address); another part each turn.
 
-        How well a small set fits a cache depends on its physical pages, which are luck. Several
-        turns even that out.
+        The physical pages of a small set decide how well it fits a cache, and they are luck.
+        Several turns even that out.
         """
         places = (self.size_bytes - size_bytes) // HUGE_PAGE_BYTES + 1
         start = turn % places * HUGE_PAGE_BYTES

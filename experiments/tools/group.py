@@ -1,24 +1,26 @@
 """Several processes that compute together by torch.distributed: started, heard, and gone again.
 
-Write what each member does as a generator at the level of a module, without torch at its top:
+Write the work of each member as a generator at the level of a module, without torch at its top:
 
+    ```
     def work(member: Member, count: int) -> Iterator[Row]:
         torch, dist = member.torch, member.dist
         numbers = torch.ones(count, device=member.device.name)
         dist.all_reduce(numbers)  # "gloo" on the processor, "nccl" on GPUs
         if member.rank == 0:
             yield Row(...)  # whatever a member yields comes out of `together`, live
+    ```
 
 and in `measure`:
 
-    yield from together(bench, work, params.count, size=4, threads=1)
+    `yield from together(bench, work, params.count, size=4, threads=1)`
 
-Arguments and what is yielded cross a pipe, so they must be picklable. `member.bench` has the clock,
-which all processes of one machine share; its stop is never asked, since `together` asks that of
+Arguments and yielded rows cross a pipe, so they must be picklable. `member.bench` has the clock,
+which all processes of one machine share. Its stop is never asked, since `together` asks that of
 `bench` and kills. For fewer members than were started, make subgroups (`dist.new_group`, called by
-all). Processes load torch anew, some 2 s, and on few cores one after the other; with
-DistributedDataParallel as long again: start them once. Where torchrun has started the program,
-`together` does the work right here, as the member that torchrun made of this process.
+all). Processes load torch anew, some 2 s, and on few cores one after the other.
+DistributedDataParallel takes as long again, so start the processes once. If torchrun has started
+the program, `together` does the work right here, as the member that this process is.
 
 A member that raises, dies or never comes ends all others, and the run with one UserError.
 """

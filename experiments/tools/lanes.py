@@ -1,11 +1,12 @@
 """The steps of caller and device as slices on the caller's clock.
 
-Method: a mark behind each step in the device's queue tells when the device finished it; the
-caller's clock tells when it was called. Both clocks are 0 where the device was idle. The device
-passes that point a little later, so its marks are shifted until no step ends before it could have.
-A mark does not tell when a step began. If the step's length is known (measured with the queue
-held), it began that long before its end. Otherwise it began when it was called and the step before
-had ended, so gaps may be longer than shown. Marking takes the caller a moment between two steps.
+Method: a mark behind each step in the device's queue gives the time when the device finished it.
+The caller's clock gives the time of the call. Both clocks are 0 at a moment when the device was
+idle. The device passes that moment a little later. So its marks are shifted until no step ends
+before it could have. No mark gives the beginning of a step. If the step's length is known (measured
+with the queue held), it began that long before its end. Otherwise it began when it was called and
+the step before had ended, so gaps may be longer than shown. Marking takes the caller a moment
+between two steps.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ A stretch walked twice would be cached. So each walk gets the stretch after the 
 whole lap the caches hold other lines.
 
 Several stretches are walked side by side to count how many reads are under way: within a chain a
-read waits for the one before; between chains nothing waits. Each number of chains is timed for the
-same time, so that a disturbance hits all alike.
+read waits for the previous one; between chains nothing waits. Each number of chains is timed for
+the same time, so that a disturbance hits all alike.
 Source: google/multichase (`-c parallelN`); J. D. C. Little (1961): what is under way is rate times
 latency.
 """
@@ -92,8 +92,8 @@ def fastest_of(of: Mapping[int, Spread]) -> int:
 def under_way(of: Mapping[int, Spread]) -> float | None:
     """Return how many reads are under way at once, from the times per read by number of chains.
 
-    It is the time with one chain over that with the best number of several, and no more than that
-    number: what goes beyond is a delay of the single chain. None without one chain and several.
+    It is the time with one chain over that with the best number of several. It is at most that
+    number: anything beyond is a delay of the single chain. None without one chain and several.
     """
     several = {chains: each for chains, each in of.items() if chains > 1}
     if 1 not in of or not several:

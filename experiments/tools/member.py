@@ -76,7 +76,8 @@ class Member:
     def store(self, host: str, port: int, *, limit_s: float = JOIN_S) -> Any:
         """Return the store through which members find each other; the first member keeps it.
 
-        Raises UserError if the port is taken or nobody comes within `limit_s`.
+        Raises UserError if the port is taken, or if the first member does not answer within
+        `limit_s`.
         """
         try:
             return self.dist.TCPStore(

@@ -32,9 +32,9 @@ def seconds_together(bench: Bench, jobs: Sequence[Placed]) -> float:
     """Return the seconds from the start of the first job to the end of the last.
 
     For a fixed amount of work that the jobs share: until all of it is done is what its user waits.
-    Each must release the GIL. They start together, within the time that a waiting thread takes to
-    wake (50 to 100 µs, far more on a busy machine), and the last one ends alone; what two jobs do
-    to each other is what `turn_seconds_together` returns.
+    Each must release the GIL. They start together, within a thread's time to wake (50 to 100 µs,
+    far more on a busy machine). The last job ends alone. `turn_seconds_together` shows the effect
+    of two jobs on each other.
     """
     from concurrent.futures import ThreadPoolExecutor  # not for those who only list experiments
 
@@ -61,8 +61,8 @@ def turn_seconds_together(
     """Return the seconds of one turn of each job while all of them run.
 
     Each job is repeated until all have run together for `at_least_s`. Only turns that lie wholly
-    within the window in which all ran are counted, for outside of it a job had less beside it. A
-    turn should take a small part of `at_least_s`, and must release the GIL.
+    within the window in which all ran are counted. Outside of it a job had less beside it. A turn
+    should take a small part of `at_least_s`, and must release the GIL.
     """
     window = _Window(len(jobs), bench.now_s, at_least_s)
     repeated = [(thread, partial(window.fill, n, job)) for n, (thread, job) in enumerate(jobs)]

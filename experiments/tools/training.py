@@ -77,8 +77,8 @@ class Training:
 def worker_context(are_wanted: bool = True) -> Iterator[Any]:
     """Yield how to start the loaders' workers, None if none are wanted.
 
-    This process has threads, so it must not be forked. Where the system can fork, a server that has
-    loaded torch does it; elsewhere each worker loads torch. The sockets' folder goes with the
+    This process has threads, so it must not be forked. If the system can fork, a server that has
+    loaded torch does it; otherwise each worker loads torch. The sockets' folder goes with the
     workers.
     """
     if not are_wanted:
@@ -150,7 +150,7 @@ def loader(
 def check_shared_memory(batch: int, workers: int) -> None:
     """Look whether the workers can hand over all batches under way. Raises UserError.
 
-    Docker gives a container 64 MB of it unless told otherwise.
+    By default Docker gives a container 64 MB of it.
     """
     free_bytes = shared_memory_bytes()
     needed_bytes = (PREFETCHED * workers + 1) * batch * IMAGE_BYTES if workers else 0
