@@ -2,9 +2,9 @@
 
 Method: steps of a small network are recorded by torch's profiler, and every moment of them is given
 to one part. With a GPU the parts are its computing, its copying alone, and otherwise the host's
-wait for data or its work. A moment when both wait is idle. On the processor the parts are loading,
-operators, and the Python between them. As many steps without the profiler show how much longer
-recording made them.
+waiting or work. A moment when both wait is idle. On the processor the parts are loading, operators,
+and the Python between them. As many steps without the profiler show how much longer recording made
+them.
 Source: the documentation of torch.profiler; the parts follow Holistic Trace Analysis.
 
 Not shown: which parts could hide behind another part; try it with workers. Recording makes the
