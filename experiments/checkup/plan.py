@@ -46,9 +46,9 @@ def steps(
 ) -> tuple[ToRun, ...]:
     """Return the measurements of these rules; what several rules need is measured once.
 
-    `soak_s` is the length of the sustained load. `stop_celsius` is the temperature that ends it; in
-    a check its default lies beyond the processor's own limit. A check loads a processor with a
-    turbo for longer, because its speed after the turbo is compared.
+    `soak_s` is the length of the sustained load. `stop_celsius` is the temperature that ends it.
+    Without it, every kind but a soak ends beyond the processor's own limit. A check loads a
+    processor with a turbo for longer, because its speed after the turbo is compared.
     """
     catalogue = Catalogue(SHELVES_HERE)
     load_s = SUSTAINED_S[kind]
