@@ -23,8 +23,8 @@ Things = TypeVar("Things", bound=Sequence[Any])
 def seldom() -> None:
     """Let a command of the terminal collect seldom, and not when it ends.
 
-    Most leave hardly any garbage. To look for it takes a fifth of the time of a list, and most of
-    that at the end, where Python looks at all there is several times.
+    Most commands leave hardly any garbage. Looking for it takes a fifth of the time of a command
+    that only lists. Most of that falls at the end, where Python looks at all objects several times.
     """
     gc.set_threshold(SELDOM)
     atexit.register(gc.freeze)
@@ -53,9 +53,9 @@ def collect_due() -> None:
 def spared(make: Callable[[], Things], before: Sequence[object]) -> Things:
     """Return what `make` makes, in any thread; nothing is collected meanwhile.
 
-    If many of the things are not among `before`, what exists by then is never looked at again. A
-    collection would look at all that belongs to ten thousand runs, and stop the window meanwhile.
-    They are still freed when nobody refers to them any more.
+    If more than `MANY` of the things are not among `before`, no collection looks at existing
+    objects again. A collection would look at all that belongs to ten thousand runs, and stop the
+    window meanwhile. These objects are still freed when nothing refers to them any more.
     LIMIT: garbage that refers to itself and was not collected by then stays.
     """
     _making.append(None)

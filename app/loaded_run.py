@@ -93,7 +93,8 @@ def load(
 def lesson_run_of(run_state: RunState, here: Machine | None = None) -> LessonRun | None:
     """Return a run as its lesson sees it; None unless it was completed.
 
-    `here` is its machine, where that is this one; else the one in its file counts.
+    `here` is its machine, if the run was made on this machine; otherwise its file names the
+    machine.
     """
     started, finished = run_state.started, run_state.finished
     if started is None or finished is None:
@@ -167,7 +168,7 @@ class Activity:
 def _activity(words: Words, run_state: RunState, table: str) -> str:
     """Return what a run has just done, from the last row of `table`.
 
-    Rows of the headline view tell the round and the way; of others only the count is told.
+    Rows of the headline view name the round and the way; rows of other tables are only counted.
     """
     experiment, started = run_state.experiment, run_state.started
     rows = run_state.tables.get(table, ())

@@ -1,8 +1,9 @@
 """Make it mine: copies an experiment to the user's own shelf, with the measured loop marked.
 
-The copy has all Python files and words of its original, neither its recording nor its lesson. Where
-the loop lies in a module that several experiments share, that module comes along, and so does what
-calls it: else a change of it would change nothing.
+The copy has all Python files and words of its original, but neither its recording nor its lesson.
+The loop may lie in a module that several experiments share. Then the copy also gets that module,
+and the shared modules that lead to it. Otherwise the copy would still run the shared loop, and a
+change would have no effect.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Names of devices, files, runs and libraries come from strangers. Only what must write sequences of
 its own, rich and `write_styled`, goes past the guard, and escapes the text itself.
 
-The streams outlast a full disk and a closed terminal: what cannot be written is dropped, so that a
-run still ends as it should, and `lost` tells why.
+The streams outlast a full disk and a closed terminal: what cannot be written is dropped. So a run
+still ends as it should, and `lost` gives the reason.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Two checkups side by side: what changed, and what of versions and settings changed with it.
 
-A row is compared where both have it, under the same version of its rule and with the same settings
-of its measurement; otherwise it says why not. Ratios have the interval of core/comparing.py.
+A row is compared if both checkups have it, under the same version of its rule. Their samples are
+compared if units and settings agree and nothing disturbed them. `refusal` says why a pair is not
+compared. Ratios have the interval of core/judging/comparing.py.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class RowPair:
     def is_changed(self) -> bool:
         """Is anything clearly different: the word, what was found, or the number?
 
-        Where neither of them says anything of the part, other words for that are no change.
+        If neither word judges the part, only other values under the same reason are a change.
         """
         both = [row for row in (self.before, self.now) if row is not None]
         if self.ratio is None and not any(row.word in BY_SEVERITY for row in both):

@@ -1,9 +1,9 @@
 """Many machines' checkups together: who says what, and which one is the odd one out.
 
-Machines of the same parts are held against each other: each one's samples against those of all its
-equals, with the interval of core/comparing.py at a level for all of them together (Bonferroni). One
-that is clearly below `OK` of the others is odd; nothing is claimed of a machine without equals, nor
-of a row that others disturbed.
+Machines with the same parts are compared row by row: the samples of one with those of all its
+equals. The interval of core/judging/comparing.py shares its level of false alarms among them
+(Bonferroni). A machine is odd if its whole interval is below `OK` of the others. Machines with too
+few equals are not compared, nor are rows that other programs disturbed.
 """
 
 from __future__ import annotations

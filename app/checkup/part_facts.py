@@ -31,7 +31,7 @@ _MEGA = "transfers_per_s"  # people say MT/s
 class KnownPart(Record):
     """A part, and what the table knows of it. `places` are its slots, disks or GPUs.
 
-    `unknown` names the facts that the table could tell of such a part, and does not.
+    `unknown` names the facts that the table could hold for such a part, but lacks.
     """
 
     kind: str

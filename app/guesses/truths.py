@@ -1,7 +1,7 @@
 """The true answer of a question: from a run of this machine, else from a recording.
 
-The newest kept run of this machine counts, then what was measured while the person thought, then
-the recording that comes with the experiment.
+The newest kept run of this machine counts first. Next comes a run that was measured while the
+person thought, and then the experiment's own recording.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def measured(
 ) -> Truth | None:
     """Return the answer of a run that has ended, None where it has none.
 
-    Beside other programs a run so short compares nothing, but still tells about how long. Where
-    their load may have doubled its time, or disturbed most samples, it has no answer.
+    Beside other programs, a run this short gives only an approximate value. It has no answer if
+    their load may have doubled its time, or disturbed most samples.
     """
     finding = finished.finding
     if finished.outcome is not messages.Outcome.COMPLETED or finding is None:

@@ -1,8 +1,13 @@
 """The recordings that stand in for the runs of a lecture, where those cannot be shown.
 
-Of an item the first of these counts that is whole: the recording that it names, a quick run that
-preflight recorded with its settings, the recording that comes with its experiment, the last run of
-this machine. One that was altered or cut off never stands in.
+The first whole recording of this list stands in for the run of an item:
+
+- the recording that the item names
+- a quick run that preflight recorded with the item's settings
+- the recording that comes with the item's experiment
+- the last run of this machine
+
+A recording that was altered or cut off never stands in.
 """
 
 from __future__ import annotations

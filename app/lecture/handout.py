@@ -48,8 +48,8 @@ class HandoutItem(Record):
 def find(held: LectureRecord, stand_ins: StandIns) -> list[HandoutItem]:
     """Return every item with the run that was shown, or what stands in; may take a while.
 
-    That is looked for beside the file of the lecture or of its record. Of a lecture that nobody has
-    held, recordings are taken.
+    Recordings are looked for beside the file of the lecture or of its record. A lecture that was
+    not held yet has no runs, so recordings stand in for them.
     """
     lecture = stand_ins.lecture.with_name(f"{held.name}{SUFFIX}")
     if not os.path.exists(lecture) and os.path.exists(SHIPPED / lecture.name):

@@ -143,7 +143,7 @@ class LectureState:
     def coming(self, *, is_troubled: bool, by_recording: bool) -> str:
         """Return the key of what comes next: a step, "close", "item", "recording" or "end".
 
-        It is "" for a wait. `is_troubled` tells that the run of now does not come.
+        It is "" for a wait. `is_troubled` says that the run under way does not come.
         """
         turn = self.turn
         if self.has_hidden_votes:

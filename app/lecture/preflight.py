@@ -1,8 +1,8 @@
 """Tries each item of a lecture small on this machine, and sees that a recording stands behind it.
 
-What goes wrong with an item is a result, not an error: a worker that dies or hangs, a need that
-this machine does not meet, a setting that it does not take. A tried experiment is quick to begin
-later: its compiled loops and the files of its imports are there.
+A failed item is a result, not an error. Its worker may die or hang, and the machine may lack a need
+or refuse a setting. An experiment that was tried starts faster later: its loops are compiled, and
+the files of its imports are cached.
 """
 
 from __future__ import annotations

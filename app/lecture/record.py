@@ -1,7 +1,7 @@
 """The votes of a class, and the run that belongs to each item, in a file of its own.
 
 `NAME-DATE.coreopsis-lecture-record.json` stands beside the lecture's file, or in `lectures` of the
-data folder, and is written anew after each step, so that whatever ends a lecture loses nothing:
+data folder. It is written anew after each step, so that whatever ends a lecture loses nothing:
 
 ```
 {"format": "coreopsis.lecture-record", "version": 1, "name": "ten", "title": "Ten things",
@@ -155,9 +155,9 @@ class RecordKeeper:
     ) -> Problem | None:
         """Write how an item stands, and the id of the run that is shown.
 
-        Meant for after each step: a file is there once somebody has voted or a run was shown, and
-        what has not changed is not written again. Returns why it could not be written: a lecture
-        goes on without.
+        Call it after each step. The first vote or the first shown run makes the file, and only a
+        change writes it again. Returns why the file could not be written; the lecture goes on
+        without it.
         """
         before = self.record.item[place]
         item = replace(

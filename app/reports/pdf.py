@@ -1,8 +1,8 @@
 """A report as a PDF on A4: words by QTextDocument, plots painted straight onto the page.
 
 Both have the colours of paper, whatever the window shows. Both stay text and vectors; Inter is
-embedded. LIMIT: letters that Inter puts in place of others, as for digits of equal width, cannot be
-searched or copied: no font here does so.
+embedded. LIMIT: substituted letters of Inter, such as digits of equal width, cannot be searched or
+copied. No font here uses them.
 """
 
 from __future__ import annotations

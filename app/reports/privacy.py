@@ -1,7 +1,7 @@
 """Removes from a report what names a person or a machine, unless the user allows it.
 
-Serial numbers, hosts, users, hardware and internet addresses and folders are taken out of every
-text, and out of the data that a report carries.
+It removes serial numbers, hosts, users, folders, hardware addresses and internet addresses. It
+looks at every text, and at the data that a report carries.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Include:
 def clean(document: Document, *, names: bool = False) -> Document:
     """Return a document without names in its texts and data, unless `names` may leave.
 
-    What its data calls a serial number, a host or the like becomes null. What strangers wrote into
-    it commands no terminal and no browser either way.
+    A value that its data calls a serial number, a host or the like becomes null. With or without
+    names, text of strangers commands no terminal and no browser.
     """
     without = str if names else nameless()
     change = _remembering(lambda text: escaped(without(text)))

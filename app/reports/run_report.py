@@ -87,8 +87,8 @@ def source_of(path: Path, catalogue: Catalogue) -> Source:
 def run_report(source: Source, words: Words, include: Include, draw: Draw | None) -> Document:
     """Return the report of a run with what may leave; without `draw` it has no pictures.
 
-    All of it follows from lines that were made clean first, so that plots name nobody either.
-    Raises UserError where the experiment has changed its tables since.
+    All of it follows from lines that were made clean first, so plots show no names either. Raises
+    UserError if the experiment has changed its tables since.
     """
     parts = RunParts(words, source, include, draw)
     data = parts.data() if include.data else {}

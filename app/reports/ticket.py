@@ -162,7 +162,7 @@ def _gpu(words: Words, machine: Machine, gpu: Gpu, seen: Row | None) -> tuple[st
 def _link(words: Words, link: Link | None, seen: Row | None = None) -> str:
     """Return the link, and what both ends allow where that is more.
 
-    An idle link slows down, so only its lanes tell of a fault; `seen` is how it was under load.
+    An idle link slows down, so only its lanes can show a fault; `seen` is the link under load.
     """
     generation, width = able(link) if link is not None else (None, None)
     under_load = seen.values if seen is not None else {}

@@ -1,6 +1,7 @@
 """A class collage: what many people predicted of one experiment, and what their machines measured.
 
-Reads run files as data. A file that cannot count is left out and told why; none ends the reading.
+Reads run files as data. A file that cannot count is left out with a reason; no file ends the
+reading.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Compares two runs of one experiment, and judges the differences.
 
 The noise of a value is its variation from round to round: each round of a run is analysed alone.
-Three outcomes: it differs, it is the same within 5 %, or nobody can tell. A value without rounds,
-such as a fact or a result of all rounds together, gets neither verdict nor ratio. A value that was
-unclear within a run stays unclear here. One differing parameter is named as the likely reason; with
-several nobody could tell which one it is.
+There are three outcomes: a value differs, is the same within 5 %, or is unclear. A value without
+rounds, such as a fact or a result of all rounds together, gets neither verdict nor ratio. A value
+that was unclear within a run stays unclear here. One differing parameter is named as the likely
+reason; several leave the reason open.
 
 Two runs whose rounds alternated are compared round by round, so what disturbed a round cancels out;
 one of them may be of a copy of the other's experiment. The values that are read first are one

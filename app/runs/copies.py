@@ -49,7 +49,7 @@ def write_whole(path: Path, data: bytes) -> None:
 def check_room(folder: Path) -> None:
     """See that a file can be written into a folder, which is made. Raises OSError.
 
-    What a program left there that was killed while it wrote is removed.
+    Unfinished files older than `STALE_S` are removed: a program was killed while it wrote them.
     """
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(probe := folder / f"{_unfinished()}.probe", bytes(ROOM_BYTES))

@@ -19,8 +19,8 @@ RESCUED = ("run_kept_elsewhere", "run_file_gone")  # problems of a run that is w
 class RunWriter:
     """Writes the lines of one run, from its start on.
 
-    One that was stopped before there was anything to see leaves no file, nor does one that nobody
-    wants, however it ends.
+    A run that was stopped before there was anything to see leaves no file. Neither does a run that
+    is not wanted, however it ends.
     """
 
     def __init__(self, library: Library, *, is_wanted: bool = True) -> None:

@@ -1,7 +1,7 @@
 """`coreopsis check FOLDER`: what is missing or wrong in an experiment of the user's own.
 
-It is examined in a process of its own, and then run once, as small as it can be. What it is held
-to are the laws of those that come with the program.
+It is examined in a process of its own, and then run once, as small as it can be. The same laws hold
+for the experiments that come with the program.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
 def _folder(asked: Path, context: Context) -> Path:
     """Return the folder of the experiment that is meant, by its path or its id. Raises UserError.
 
-    Where both could be meant, the path counts.
+    The path counts if it names a folder with an experiment; otherwise the id counts.
     """
     if asked.name == f"{MAIN}.py":
         asked = asked.parent

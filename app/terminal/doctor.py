@@ -1,9 +1,15 @@
 """`coreopsis doctor`: why accelerators can or cannot be used, cause by cause, and what to do next.
 
-The JSON is a machine/doctor/diagnosis.py `Diagnosis`:
-`{"format": "coreopsis.diagnosis", "version": 1, "vendor": "nvidia"|"amd"|"intel"|"apple"|"other"|
-null, "python": PATH, "state": STATE, "finding": STEP|null, "headline": SENTENCE, "steps": [{"step":
-STEP, "state": STATE, "key": KEY, "values": {...}, "commands": [TEXT], "text": SENTENCES}]}`.
+The JSON is a `Diagnosis` of machine/doctor/diagnosis.py:
+
+```
+{"format": "coreopsis.diagnosis", "version": 1,
+ "vendor": "nvidia"|"amd"|"intel"|"apple"|"other"|null, "python": PATH, "state": STATE,
+ "finding": STEP|null, "headline": SENTENCE,
+ "steps": [{"step": STEP, "state": STATE, "key": KEY, "values": {...}, "commands": [TEXT],
+            "text": SENTENCES}]}
+```
+
 `vendor` is whose accelerator was looked at, null where there is none. STATE is ok, look, wrong,
 unknown, or for a step not_reached. `finding` is the step that says what to do, the first that is
 wrong, else the first to look at. Commands are typed in order, or are pages to be read. `key` and

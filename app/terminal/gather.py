@@ -1,8 +1,12 @@
 """`coreopsis gather`: the checkups of many machines as one table, with the odd one out.
 
-The JSON is `{"format": "coreopsis.gathered", "version": 1, "word": WORD, "kinds": n, "alone":
-[NAME], "machines": [{"name", "id", "at", "word", "counts", "rows": [{"rule", "part", "word"}]}],
-"odd": [{"name", "rule", "part", "word", "ratio", "low", "high"}]}`. NAME is that of the file.
+The JSON is as follows, where NAME is that of a machine's file:
+
+```
+{"format": "coreopsis.gathered", "version": 1, "word": WORD, "kinds": n, "alone": [NAME],
+ "machines": [{"name", "id", "at", "word", "counts", "rows": [{"rule", "part", "word"}]}],
+ "odd": [{"name", "rule", "part", "word", "ratio", "low", "high"}]}
+```
 """
 
 from __future__ import annotations

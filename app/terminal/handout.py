@@ -1,7 +1,7 @@
 """`coreopsis handout FILE`: what was asked, voted, measured and explained in a lecture.
 
 FILE is a lecture, or the record of one that was held. Without an option the handout is written as
-Markdown to standard output. Exit code 4 tells that the run of an item is missing, or that another
+Markdown to standard output. Exit code 4 means that the run of an item is missing, or that another
 recording stands in its place.
 """
 

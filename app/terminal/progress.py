@@ -58,7 +58,7 @@ def follow(
 ) -> Followed:
     """Read the events of a run to the end, and show its progress.
 
-    A killed process sends no finding; its rows tell one.
+    A killed process sends no finding; then the rows so far give one.
     """
     say, run_state = context.words.say, RunState(experiment)
     notes: list[messages.Note] = []

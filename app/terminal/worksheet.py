@@ -1,6 +1,6 @@
 """`coreopsis worksheet RUN...`: a page to hand in, or the answer sheet for who marks it.
 
-Without an option it is written as Markdown to standard output. Exit code 4 tells that a run cannot
+Without an option it is written as Markdown to standard output. Exit code 4 means that a run cannot
 answer its own sheet.
 """
 

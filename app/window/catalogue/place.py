@@ -99,7 +99,7 @@ class ExperimentsPlace(Place):
     def open(self, target: Target) -> None:
         """Open a run or an experiment, else the catalogue.
 
-        What was opened from the catalogue stays, and so does the page while something runs.
+        A page that was opened from the catalogue stays, and so does any page while something runs.
         """
         session = self.session
         self._is_from_card &= target == Target(self.name)

@@ -1,7 +1,7 @@
 """Does slow work in threads; results come back to the event loop.
 
-There are three threads. Work that somebody waits for, such as opening a run, must not wait for work
-of seconds, such as reading a large library, or of minutes.
+There are three threads, because a person waits for some of the work. Opening a run must not wait
+for a large library, which takes seconds, nor for work of minutes.
 """
 
 from __future__ import annotations

@@ -53,8 +53,8 @@ class _End:
 class EventPump(QObject):
     """One iterator at a time; the next is made when the previous has ended.
 
-    `take` gets each event, and after the last one `end` a Problem or None, in the thread that made
-    the pump. Nothing is left out, unless the pump is told to `forget`.
+    `take` gets each event. After the last event, `end` gets a Problem or None. Both are called in
+    the thread that made the pump. No event is left out, unless `forget` is called.
     """
 
     turned = Signal()  # events were taken

@@ -1,7 +1,7 @@
 """Inspects and watches the machine through a light worker process.
 
-A worker that dies is replaced a few times; then `ended` tells it, and `start` begins anew. For a
-machine from a file there is no worker: a recorded watch takes its place.
+A worker that dies is replaced a few times. Then the signal `ended` is sent, and `start` begins
+anew. For a machine from a file there is no worker: a recorded watch takes its place.
 """
 
 from __future__ import annotations

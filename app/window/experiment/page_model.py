@@ -310,7 +310,7 @@ class PageModel(QObject):
     def _of_window(self) -> RunState | None:
         """Return the last run of this window, None if it came to nothing.
 
-        A stopped run gives way to a completed one, which is also what the cards tell.
+        A stopped run gives way to a completed run, which the cards also show.
         """
         session = self.session
         own = session.runner.run_state if session.is_awake else None

@@ -163,7 +163,7 @@ def playing(
 ) -> StatusText:
     """Return the status during a replay; `name` is "" for a run without a name.
 
-    `why` says why a recording is played, where nobody chose it.
+    `why` is the reason if the program chose the recording, not the user.
     """
     started = loaded.run_state.started
     at = when(words, started.at) if started is not None else ""

@@ -29,8 +29,8 @@ from widgets.plots.contents import label_column
 class Prepared:
     """One item with its experiment and lesson; an unknown experiment is a `problem`.
 
-    Where a question of the ten guesses is asked, it stands in place of the lesson, and a number in
-    place of the plot, which would show what the next items ask.
+    A question of the ten guesses stands in place of the lesson. Then a number stands in place of
+    the plot, because the plot would show what the next items ask.
     """
 
     item: Item

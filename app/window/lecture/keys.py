@@ -40,7 +40,7 @@ ALSO = {"blacken": "."}  # what clickers send, during a vote too
 class Keys(QObject):
     """Does what a key asks for. `acts` are those of the windows, by their names in `LETTER_OF`.
 
-    Where single letters are switched off (WCAG 2.1.4), letters, digits and signs need Ctrl.
+    If single letters are switched off (WCAG 2.1.4), letters, digits and signs need Ctrl.
     """
 
     def __init__(

@@ -29,8 +29,8 @@ from widgets.plots.contents import label_column
 class ShownRuns(QObject):
     """Follows the course; `measured` are the runs made here, by place.
 
-    Recordings are read in the background before they are needed. `came` tells the place of one
-    that is there, or that cannot be read.
+    Recordings are read in the background before they are needed. `came` carries the place of an
+    item when its recording is there, or cannot be read.
     """
 
     came = Signal(int)

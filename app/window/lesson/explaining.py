@@ -106,7 +106,7 @@ class Explaining(QObject):
     def _lead(self) -> str:
         """Return who was busy during the shown run, "" for no program.
 
-        A recording explains in its place where what was asked cannot be told, whatever else holds.
+        If a recording explains in its place, a busy run counts as disturbed: it gives no answer.
         """
         run_state = self._model.run_state
         finished = run_state.finished if run_state is not None else None

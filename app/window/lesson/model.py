@@ -63,7 +63,8 @@ class LessonModel(QObject):
     def taught(self) -> Taught | None:
         """The lesson of the shown experiment; None where none is written, or nothing can be seen.
 
-        A machine that lacks what it needs shows the recording; without one nobody is asked.
+        A machine that lacks what it needs shows the recording; without a recording there is no
+        question.
         """
         experiment = self._page.experiment
         if experiment is None or self._page.has_nothing_to_show:

@@ -1,7 +1,7 @@
 """Catches unexpected errors, shows a report, and lets the window go on.
 
 It catches exceptions that leave a slot, an event or a thread, and logs the warnings of Qt. A report
-holds versions, the place and the trace, without what names anybody (anonymous.py).
+holds versions, the place and the trace, without what names its owner (anonymous.py).
 """
 
 from __future__ import annotations

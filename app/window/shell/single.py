@@ -1,8 +1,8 @@
 """Keeps one window per data folder; starting it again brings that window to the front.
 
-A file lock in the data folder tells the first window; the system releases it however that ends. A
-second one asks the first through a local socket to come to the front. QtNetwork is loaded only
-after the first paint.
+The first window holds a file lock in the data folder; the system releases it however that window
+ends. A second window asks the first through a local socket to come to the front. QtNetwork is
+loaded only after the first paint.
 """
 
 from __future__ import annotations
