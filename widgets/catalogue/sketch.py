@@ -1,8 +1,8 @@
 """Sketch of a plot for a card: the marks of a run, or the kind of plot before the first run.
 
-Pure data in a unit square, y downwards: it can be made in a thread, and `paint` paints it.
-Marks have the same colours as in the plot. Before a run they are dashed outlines without colour,
-so that nobody takes them for data.
+Pure data in a unit square, y downwards: it can be made in a thread, and `paint` paints it. Marks
+have the same colours as in the plot. Before a run they are dashed outlines without colour, so that
+they do not look like data.
 """
 
 from __future__ import annotations

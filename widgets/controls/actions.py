@@ -41,8 +41,9 @@ class Actions(QObject):
         """Declare an action by the key of its words, and return it.
 
         `keys` has its shortcuts, with a space between; those of a widget `of` the page act only
-        while that has the focus. `help_key` is that of its tool tip. `when` tells from what is
-        handed to `allow` whether it may be done. `group` is its part of the context menu.
+        while that has the focus. `help_key` is that of its tool tip. `when` gets what is handed to
+        `allow`, and returns whether the action may be done. `group` is its part of the context
+        menu.
         """
         action = self._all[key] = QAction(self._words.say(key), self)
         if keys:

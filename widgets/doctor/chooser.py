@@ -1,6 +1,6 @@
 """Chooser of the Python whose PyTorch is examined: this program's, a found or a named one.
 
-A Python is named by typing its path, by choosing a file or folder, or by dropping one on the page.
+A Python is named in three ways: type its path, choose a file or folder, or drop one on the page.
 """
 
 from __future__ import annotations

@@ -161,7 +161,7 @@ class ViewsPanel(DownArea):
     ) -> bool:
         """Draw the next outdated plot; return whether there was one.
 
-        `counts` grows with each row or frame of a table, `values` places the limit lines, and
+        `counts` grows with each row or frame of a table, and `values` places the limit lines.
         `beside` holds the names of both runs, and tables and values of the other one.
         """
         views = self._experiment.views if self._experiment is not None else ()
@@ -293,7 +293,7 @@ class ViewsPanel(DownArea):
     def _fit_one(self, place: int) -> None:
         """Set least and greatest height of a plot, so that it is never crowded.
 
-        Where little is seen at once, the headline is lower, so that its axes are seen with it.
+        In a low window the headline is lower, so that its axes are seen with it.
         """
         shown, zoom = self._shown[place], self._look.theme.zoom
         width = self.width() - 8 * STEP  # whether or not a scroll bar is there, or it could flicker

@@ -32,7 +32,7 @@ class SlideText(QLabel):
     ) -> None:
         """Take the sizes in pixels at a height of 720, the largest first.
 
-        Where `is_even`, no line is much shorter than the others.
+        If `is_even`, no line is much shorter than the others.
         """
         super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)

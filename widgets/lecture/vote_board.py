@@ -42,7 +42,7 @@ class VoteBoard(QWidget):
     def show_votes(self, data: SlideData) -> None:
         """Show answers with their hands, and behind them faintly those of an earlier vote.
 
-        Where votes are hidden nobody sees any number of hands, not even one that is typed.
+        While votes are hidden, no number of hands is shown, not even a number that is typed.
         """
         self._data, nobody = data, (0,) * len(data.options)
         self._options = [" ".join(option.split()) for option in data.options]

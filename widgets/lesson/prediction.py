@@ -23,8 +23,8 @@ def prediction_input(
 ) -> PredictionInput:
     """Return the input for a question.
 
-    `units` are the SI units of the axes x and y of the plot that a sketch is drawn on; `order` is
-    the one that the items of a rank start in.
+    `units` are the SI units of the axes x and y of the plot that a sketch is drawn on. The items of
+    a rank start in `order`.
     """
     if isinstance(predict, Choice):
         return ChoiceInput(predict, words, look)

@@ -24,7 +24,7 @@ _VERTICAL = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 class RankInput(PredictionInput):
     """Up and Down choose a row; Alt with them moves it. Space takes it along, and lets it go.
 
-    It starts in the `order` of items that it is given. Whoever wants that order says so.
+    It starts in the `order` of items that it is given. A button keeps that order as the answer.
     """
 
     def __init__(self, predict: Rank, words: Words, look: Look, order: Sequence[int] = ()) -> None:

@@ -30,7 +30,7 @@ def move(view: QWidget, place: QRect) -> None:
     """Give an opaque view its place.
 
     WORKAROUND: Qt moves the pixels of an opaque widget, and paints the missing part over widgets
-    above it: a notice was cut off until its next repaint.
+    above it. A notice was cut off until its next repaint.
     """
     view.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent, False)
     view.setGeometry(place)

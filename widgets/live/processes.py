@@ -1,7 +1,7 @@
 """Table of the processes that hold GPU memory, with a button to end forgotten ones.
 
-Amber with a sign marks a known problem: the process has gone but not its memory, or its GPU has
-been idle for long, without a gap in the samples.
+Amber with a sign marks two known problems. The process has gone but not its memory, or its GPU has
+been idle for long. A gap in the samples ends the idle time.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from widgets.style.theme import STEP
 class StartCard(QFrame):
     """Question, button and expected time of the proposed experiment.
 
-    `experiment_wanted` carries its id; `closed` tells that a person wants no card.
+    `experiment_wanted` carries its id; `closed` says that a person wants no card.
     """
 
     experiment_wanted = Signal(str)

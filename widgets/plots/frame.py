@@ -31,8 +31,8 @@ MARKS, BESIDE, FRONT = 0.0, 1.0, 2.0  # heights: of marks, of axes and view box,
 def guarded(paint: Callable[..., None]) -> Callable[..., None]:
     """Report what an item raises while it paints, and raise nothing through Qt.
 
-    Where one Python override was called through another, such as by `grab`, an exception that
-    leaves an item may end PySide6 6.11 by a segmentation fault.
+    PySide6 6.11 may end by a segmentation fault when an exception leaves an item. This happens if
+    one Python override was called through another, such as by `grab`.
     """
 
     @functools.wraps(paint)

@@ -15,7 +15,7 @@ Band = tuple[float, float]
 class Numbers:
     """Predictions of a number, and what was measured of it, in the SI unit `unit`.
 
-    `band` goes from the least to the greatest number that so many `machines` measured.
+    `band` goes from the least to the greatest measured number; `machines` counts the machines.
     """
 
     guesses: Sequence[float]

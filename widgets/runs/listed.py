@@ -19,7 +19,7 @@ class Result:
 class Prediction:
     """A prediction before a run and the measured answer, in words.
 
-    Where the run cannot tell, `right`, `was` and `verdict` are empty.
+    If the run has no clear answer, `right`, `was` and `verdict` are empty.
     """
 
     guess: str  # such as "14×"

@@ -1,8 +1,8 @@
 """Fuzzy search: ranks texts by how well they match a few typed letters.
 
-A whole word ranks first, then the start of a word, then the initials of several words ("cl" finds
-"Cache ladder"), then a part of a word. Scattered letters in the right order count only if nothing
-else matches. Several typed words are matched one by one, in any order.
+A whole word ranks first, then the start of a word. Next come the initials of several words ("cl"
+finds "Cache ladder"), then a part of a word. Scattered letters in the right order count only if
+nothing else matches. Several typed words are matched one by one, in any order.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class _WordMatch:
 def rank(pattern: str, texts: Iterable[Text]) -> list[Hit]:
     """Return the matches of (text, detail, about), best first; without a pattern, all in order.
 
-    In the detail and in the phrases `about` a text, a typed word must match from the start of a
-    word: longer texts would match anything. A phrase is shown only if it matches.
+    In the detail and in the phrases `about` a text, a match begins at the start of a word.
+    Otherwise such long texts would match anything. A phrase is shown only if it matches.
     """
     words = _fold(pattern).split()
     if not words:

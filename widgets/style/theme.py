@@ -79,7 +79,7 @@ class Theme:
     def series_colour(self, place: int, *, word: bool = False) -> str:
         """Return the colour of the series at `place`, or of the words beside it.
 
-        After the last one the colours repeat, as darker marks; labels tell them apart.
+        After the last one the colours repeat, as darker marks; labels distinguish them.
         """
         colours = self.series_words if word else self.series
         colour = colours[place % len(colours)]

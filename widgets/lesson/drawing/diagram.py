@@ -47,7 +47,7 @@ class DiagramView(QWidget):
     ) -> None:
         """Show a drawing with its labels, still or at the first moment of its motion; None hides.
 
-        `about` among the labels tells what it shows.
+        The label `about` says what the drawing shows.
         """
         self._diagram, self._labels = diagram, labels
         self._motion, self._texts, self.t_s = motion, texts or {}, 0.0

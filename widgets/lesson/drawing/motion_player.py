@@ -45,7 +45,7 @@ OWN_KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End)
 class MotionPlayer(QFrame):
     """Shows a drawing, with a bar below it where it moves.
 
-    Where less motion is wanted, it does not play by itself: three stills stand side by side.
+    If less motion is wanted, it does not play by itself: three stills stand side by side.
     """
 
     def __init__(

@@ -80,10 +80,10 @@ class Rect(NamedTuple):
 class Box:
     """One box. `members` are places in the machine's list of such parts; `threads` their ids.
 
-    `titles` are alternatives, the longest first: the first that fits is shown. `bears_value`: it
-    shows the number of its part; `asks`: it shows a question mark if there is none. `ceiling` is
-    its peak bandwidth. `bar` shows how full its memory is, `grid` holds small tiles of one colour,
-    such as the multiprocessors of a GPU; `lines` begin at `lines_y`.
+    `titles` are alternatives, the longest first: the first that fits is shown. With `bears_value`
+    it shows the number of its part; with `asks`, a question mark if there is none. `ceiling` is its
+    peak bandwidth. `bar` shows how full its memory is. `grid` holds small tiles of one colour, such
+    as the multiprocessors of a GPU. `lines` begin at `lines_y`.
     """
 
     id: str

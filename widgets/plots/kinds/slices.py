@@ -1,8 +1,8 @@
 """Painting of up to 100 000 time slices on lanes, in a few milliseconds.
 
 Wide slices are rounded blocks with thin gaps. Narrow ones become a strip: each column of pixels is
-as opaque as the fraction of its time that is covered, but never so faint that one slice is lost. So
-two threads that alternate faster than a pixel both look half busy.
+as opaque as the fraction of its time that is covered. A column with a slice is never too faint to
+be seen. So two threads that alternate faster than a pixel both look half busy.
 """
 
 from __future__ import annotations

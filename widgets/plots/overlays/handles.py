@@ -34,7 +34,7 @@ UPWARD = {KEYS.Key_Down: -1, KEYS.Key_Up: 1}
 class Sketch:
     """Points of a guessed line at fixed x. Heights have the unit of the column.
 
-    What presses, drags or goes by key returns whether a handle moved; None for a key of others.
+    `press`, `drag` and `key` return whether a handle moved; `key` returns None for other keys.
     """
 
     cursor = Qt.CursorShape.SizeVerCursor
