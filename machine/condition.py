@@ -1,6 +1,6 @@
 """Records of a computer's maker and present condition: firmware, heat, power, pages.
 
-machine/model.py explains what None and empty mean. What changes is as it was at the inspection.
+machine/model.py explains what None and empty mean. Changing values are those at the inspection.
 """
 
 from __future__ import annotations

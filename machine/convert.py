@@ -20,7 +20,7 @@ _known: weakref.WeakSet[Any] = weakref.WeakSet()  # an own experiment is loaded 
 def convert(data: Any, kind: type[T]) -> T:
     """Return `data` as a record of `kind`. Raises msgspec.ValidationError.
 
-    Where two threads let msgspec look at one class for the first time, the process crashes.
+    The process crashes if two threads at once let msgspec look at a class for the first time.
     """
     if kind in _known:
         return msgspec.convert(data, kind)

@@ -90,8 +90,8 @@ class Gpu(Record):
     machine.
 
     `bar_bytes` is the largest window of addresses (BAR) through which the processor reaches the
-    GPU's memory; `resizable_bar` tells whether it spans all of it. `ecc_pending` is the state of
-    ECC from the next start on. Rows of memory are remapped after errors.
+    GPU's memory; `resizable_bar` is whether it spans all of it. `ecc_pending` is the state of ECC
+    from the next start on. Rows of memory are remapped after errors.
     """
 
     index: int
@@ -144,9 +144,9 @@ class Gpu(Record):
 class GpuLink(Record):
     """The connection between two GPUs, a < b.
 
-    `path` uses the terms of `nvidia-smi topo -m`: NV# for # NVLinks, PIX through one PCIe switch,
-    PXB through several, PHB through the processor's PCIe, NODE within a memory node, SYS between
-    two.
+    `path` uses the terms of `nvidia-smi topo -m`. NV# means # NVLinks. PIX goes through one PCIe
+    switch, PXB through several, PHB through the processor's PCIe. NODE stays within a memory node,
+    SYS goes between two.
     """
 
     a: int

@@ -1,6 +1,6 @@
 """The notes of an inspection and the facts of one device: values, sources, reasons for gaps.
 
-A driver mostly tells the same about all devices of a kind. So each device collects its own facts,
+A driver mostly says the same about all devices of a kind. So each device collects its own facts,
 and `note` writes what they have in common once.
 """
 
@@ -37,8 +37,8 @@ def lacking(what: str, parts: Sequence[object], reasons: Mapping[str, Reason]) -
 class Notes:
     """The `sources` and `missing` of one inspection.
 
-    A reason names a cause only where it was looked for: `virtualization` and `container` are what
-    was found around this machine, None as long as nobody looked.
+    A reason names a host or a container only after it was found. `virtualization` and `container`
+    are what was found around this machine, None before the search.
     """
 
     def __init__(self) -> None:

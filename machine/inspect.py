@@ -47,8 +47,7 @@ class BadRoot(ValueError):
 def inspect(root: Path | None = None) -> Machine:
     """Return this machine, or the machine with its /proc and /sys recorded below `root`.
 
-    Raises:
-        BadRoot: there is no such recording.
+    Raises BadRoot if there is no such recording.
     """
     return assemble(dict(parts(root)))
 

@@ -1,10 +1,10 @@
 """Facts about named parts: what a processor, a GPU, a disk or a memory module is made to do.
 
-The tables lie in resources/parts, a file a kind, dated, each line with its source. Lines of a
-user's own lie in the data folder (`parts.toml`, or any *.toml in `parts`), look alike, and come
+The tables lie in resources/parts, a file a kind, dated, each line with its source. A user's own
+lines lie in the data folder (`parts.toml`, or any *.toml in `parts`). They look alike, and come
 first. The `pattern` of a line is a regular expression that fits the whole name of a part; capital
-letters do not count. A fact is that of the first line that fits and tells it. What no line tells is
-None: unknown.
+letters do not count. A fact comes from the first line that fits and has it. Without such a line it
+is None: unknown.
 """
 
 from __future__ import annotations

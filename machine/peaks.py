@@ -5,9 +5,10 @@ Link rates are for one direction. FLOP/s are dense; data sheets often print twic
 matrices that are half zeros. Each entry is a dict: the value (named by its unit), the formula with
 its numbers, and the source of formula and constants.
 
-Not computed for lack of reliable data: FLOP/s of processors (their number of units and clock under
-wide vectors are unknown), and peaks of AMD's, Intel's and Apple's GPUs (clock and width from AMD's
-driver give up to 1.7 times too little).
+Reliable data are missing for two kinds of peaks, so they are not computed. FLOP/s of processors
+would need their number of units, and their clock under wide vectors. Peaks of AMD's, Intel's and
+Apple's GPUs would need better data than AMD's driver has. Its clock and width give up to 1.7 times
+too little.
 """
 
 from __future__ import annotations
@@ -66,8 +67,8 @@ def read_peaks(
 ) -> dict[str, Any]:
     """Return the ceilings of all parts, by kind.
 
-    Keys of `pcie` are the addresses of the devices at the lower end, of `nvlink` the pairs of GPUs
-    ("0-1"), of `gpus` the indexes; each GPU has `memory` and its precisions.
+    Keys of `pcie` are the addresses of the devices at the lower end. Keys of `nvlink` are the pairs
+    of GPUs ("0-1"), keys of `gpus` their indexes; each GPU has `memory` and its precisions.
     """
     dram_ceiling = dram(memory.modules, memory.channels, None if notes.is_virtual else cpu)
     found: dict[str, Any] = {
@@ -198,7 +199,7 @@ def nvlink(pair: GpuLink, gpu: Gpu | None) -> Ceiling | None:
 def gpu_ceilings(gpu: Gpu) -> dict[str, Ceiling]:
     """Return the ceilings of the GPU's memory and of its arithmetic, by precision.
 
-    Empty with MIG: the driver does not tell the share of memory and units of a slice.
+    Empty with MIG: the driver does not report the share of memory and units of a slice.
     """
     return {} if gpu.mig else dict(_gpu_ceilings(gpu))
 

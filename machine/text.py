@@ -1,6 +1,6 @@
 """Text of strangers as it may be shown and may name files.
 
-What a terminal obeys is taken out: control characters, marks of direction.
+Control characters and marks of direction are taken out, because a terminal obeys them.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """The PCI tree: devices, the bridges they are on, and the speed and width of their links.
 
-The link /sys/bus/pci/devices/ADDRESS leads to a path that names every bridge on the way.
-Bridges alternate. A root port or a switch's downstream port has its link below; an upstream port
-has its link above. So a device has its own link if the bridge above it leads down. Devices built
-into the processor, the chipset or a switch have none.
+The link /sys/bus/pci/devices/ADDRESS leads to a path that names every bridge on the way. Bridges
+alternate. A root port or a switch's downstream port has its link below; an upstream port has its
+link above. So a device has its own link if the bridge above it leads down. Devices built into the
+processor, the chipset or a switch have none.
 
-Both ends describe a link: the card's files tell what the card can do, the bridge's files what the
+Both ends describe a link: the card's files say what the card can do, the bridge's files what the
 slot can do. The present speed may be lower, because idle links slow down; that is no fault. No
 sleeping device is woken: files whose reading would wake it are not read.
 

@@ -5,9 +5,9 @@ in one direction, after line coding. Packet headers take another 5 to 16 %; larg
 take less. The narrowest hop limits the way. Hops are compared by bandwidth, because a narrow fast
 link may carry more than a wide slow one.
 
-Sources, as of November 2026: PCI Express Base Specification, revisions 1.0 (8b/10b), 3.0
-(128b/130b) and 6.0 (FLITs of 256 bytes, of which 8 are checksum and 6 correct errors). A speed that
-is newer (128 GT/s, of revision 7.0) is of no generation here: its bandwidth is unknown.
+Source, as of November 2026: PCI Express Base Specification, revisions 1.0 (8b/10b), 3.0 (128b/130b)
+and 6.0. FLITs of 6.0 have 256 bytes: 8 are checksum, and 6 correct errors. A speed that is newer
+(128 GT/s, of revision 7.0) is of no generation here: its bandwidth is unknown.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def able(link: Link) -> tuple[int | None, int | None]:
 def knows_lanes(link: Link) -> bool:
     """Is it known how many lanes the link uses, and how many the slot has, alone or with the card?
 
-    NVML tells only what both ends can do together, which stands in `slot_width`.
+    NVML reports only what both ends can do together, which stands in `slot_width`.
     """
     return None not in (link.width, link.slot_width)
 
@@ -129,8 +129,8 @@ def is_narrow(link: Link | None) -> bool:
 def narrowed(machine: Machine, address: str | None, link: Link | None) -> Narrow | None:
     """Return why a card uses fewer lanes than it has; None if that is as it should be.
 
-    Card and slot could do more ("lanes"), the slot has no more ("slot"), or nobody tells. The GPU
-    of a laptop has the lanes that were laid to it.
+    Card and slot could do more ("lanes"), the slot has no more ("slot"), or it is unknown
+    ("unsure"). The GPU of a laptop has the lanes that were laid to it.
     """
     if link is None or not is_narrow(link):
         return None

@@ -1,10 +1,11 @@
 """Finds Python environments and the version of their PyTorch, without starting them.
 
-Searches the home folder and the working folder, where people and tools put environments, and reads
-the names of the installed packages.
+It searches the home folder and the working folder, where people and tools put environments. There
+it reads the names of the installed packages.
 
-LIMIT: a PyTorch is recognised by its metadata folder. One without metadata, from a system's package
-manager, or one on PYTHONPATH only, is not seen until the environment is examined.
+LIMIT: a PyTorch is recognised by its metadata folder. A PyTorch of a system's package manager may
+have none, and a PyTorch on PYTHONPATH lies elsewhere. Both are seen only when the environment is
+examined.
 """
 
 from __future__ import annotations

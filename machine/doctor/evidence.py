@@ -1,6 +1,6 @@
 """Records of the evidence about accelerators, drivers and PyTorch, and questions to them.
 
-None means "could not be told". `gather.py` fills the records from a machine, tests by hand.
+None means "unknown". `gather.py` fills the records from a machine, tests by hand.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ class Kernel(Record):
 
     `loaded` modules run. `built` modules are installed for this kernel; None without a list, as in
     a container. `built_elsewhere` are installed for another kernel only. `blacklisted` and
-    `removing_rule` name the file that disables a driver or removes a card. `is_open`: NVIDIA's
-    running modules are the open ones. `told_branch`: the log says that a card needs this branch of
-    its driver; `told_open`: that it needs the open modules.
+    `removing_rule` name the file that disables a driver or removes a card. With `is_open`, NVIDIA's
+    running modules are the open ones. By the kernel's log, a card needs `told_branch` of its
+    driver, and with `told_open` the open modules.
     """
 
     release: str | None = None
@@ -94,8 +94,8 @@ class Kernel(Record):
 class Surroundings(Record):
     """The system around the program. `distributions` are the ids of os-release, nearest first.
 
-    `wsl` is 1 or 2; `has_dxg`: Windows shares its GPUs; `has_wsl_cuda`: its NVIDIA driver too.
-    `has_avx`: the processor shows these instructions; None where it is no x86.
+    `wsl` is 1 or 2. With `has_dxg` Windows shares its GPUs, with `has_wsl_cuda` its NVIDIA driver
+    too. `has_avx` says whether the processor shows these instructions; None where it is no x86.
     """
 
     system: str = "linux"
@@ -159,7 +159,7 @@ class NvmlDevice(Record):
 class Nvml(Record):
     """The answers of NVML. `code` is the nvmlReturn_t of its start, None for no answer.
 
-    `trouble` is what its library did to the process that asked: hang, crash, or tell nonsense.
+    `trouble` is what its library did to the process that asked: hang, crash, or answer nonsense.
     """
 
     code: int | None = None

@@ -1,6 +1,6 @@
 """Gathers the evidence from Linux's /proc, /sys and /dev, from NVML, and from the chosen PyTorch.
 
-Windows and macOS tell less and need less, because their drivers either work or are missing.
+Windows and macOS report less and need less, because their drivers either work or are missing.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def _surroundings(root: Path, environment: Mapping[str, str]) -> Surroundings:
 def _off_the_bus(root: Path, surroundings: Surroundings) -> tuple[Card, ...]:
     """Return a card that /sys does not show.
 
-    WSL uses Windows' card, a Jetson's GPU is part of its chip, and a sandbox may hide everything
+    WSL uses Windows' card, and a Jetson's GPU is part of its chip. A sandbox may hide everything
     but the files below /dev.
     """
     if surroundings.board is not None:

@@ -1,7 +1,7 @@
 """Generations of NVIDIA's GPUs: which one a card is of, and which drivers serve it.
 
-A card without a driver tells only its PCI numbers. The name of its chip stands in pci.ids, where
-that is installed; else the number of the device tells it.
+A card without a driver shows only its PCI numbers. The generation follows from the name of its chip
+in pci.ids, or without that file from the device's number.
 
 Sources, as of November 2026: the PCI ID Repository of 2026-08-22 for chips and numbers; NVIDIA's
 "Supported NVIDIA GPU Products" of the drivers 390, 470, 580 and 590 for the branches; the README of

@@ -1,6 +1,6 @@
 """Evidence about the kernel: loaded and installed drivers, and what disables them.
 
-LIMIT: only the kernel's log, which needs root, tells whether a module's signature was refused. So
+LIMIT: only the kernel's log, which needs root, shows whether a module's signature was refused. So
 Secure Boot and an installed module that is not loaded must suffice as evidence.
 """
 
@@ -55,7 +55,7 @@ def read_kernel(root: Path) -> Kernel:
 def with_log(kernel: Kernel, root: Path | None) -> Kernel:
     """Return the kernel with what its log says of cards that NVIDIA's driver ignores.
 
-    Takes up to 10 s where two commands hang; nothing is added where nobody may read the log.
+    Takes up to 10 s if two commands hang. Adds nothing if the user may not read the log.
     """
     branches = [int(found[1]) for found in matching(_LEGACY, root)]
     needs_open = bool(matching(_NEEDS_OPEN, root))

@@ -1,6 +1,6 @@
 """Commands that repair drivers, by the card's generation and the distribution; where each is typed.
 
-Which packages serve which branch, as of November 2026: the AUR and the news of Arch Linux of
+Sources for the packages of each branch, as of November 2026: the AUR and the news of Arch Linux of
 2025-12-20; RPM Fusion's Howto/NVIDIA; nixpkgs, nvidia-x11; Debian's packages of 12 (535) and 13
 (550).
 """

@@ -40,8 +40,7 @@ class BadPython(ValueError):
 def find_python(path: str) -> str:
     """Return the program of a Python, given its path, name, environment, or project.
 
-    Raises:
-        BadPython: there is none.
+    Raises BadPython if there is none.
     """
     given = Path(path).expanduser()
     if os.path.isdir(given):

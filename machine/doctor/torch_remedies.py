@@ -1,11 +1,13 @@
 """Commands that install PyTorch into the chosen Python, or into one for which there is a build.
 
-Sources. Builds of PyTorch: `PYTORCH_RELEASES_CODE_CC` in torch/cuda/__init__.py and
-PYTORCH_ROCM_ARCH in .ci/docker/manywheel/build.sh, both of PyTorch 2.13; indexes:
-https://pytorch.org/get-started/locally/ and previous-versions/. Which driver runs which CUDA:
-https://docs.nvidia.com/deploy/cuda-compatibility/, minor version compatibility: a driver runs its
-own and every older major version of CUDA. Which Python has builds: RELEASE.md of PyTorch, and the
-classifiers of PyTorch 2.13.
+Sources:
+
+- Builds of PyTorch: `PYTORCH_RELEASES_CODE_CC` in torch/cuda/__init__.py and PYTORCH_ROCM_ARCH in
+  .ci/docker/manywheel/build.sh, both of PyTorch 2.13.
+- Indexes: https://pytorch.org/get-started/locally/ and previous-versions/.
+- CUDA by driver: https://docs.nvidia.com/deploy/cuda-compatibility/, minor version compatibility. A
+  driver runs its own and every older major version of CUDA.
+- Builds by Python: RELEASE.md of PyTorch, and the classifiers of PyTorch 2.13.
 """
 
 from __future__ import annotations

@@ -52,8 +52,8 @@ def parts(
 ) -> Iterator[tuple[str, Any]]:
     """Yield `gpus`, `gpu_links` and `nvswitch` of the machine.
 
-    NVIDIA's GPUs come first, in their own order, then AMD, Intel and all others. So GPU 0 is the
-    one that programs call GPU 0.
+    NVIDIA's GPUs come first, in their own order, then AMD, Intel and all others. So GPU 0 here is
+    also GPU 0 of other programs.
     """
     found = ask_nvidia(host)
     gpus = [*found.gpus]

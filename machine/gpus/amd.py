@@ -1,6 +1,6 @@
 """AMD's GPUs, as the kernel's driver (amdgpu) describes them below /sys.
 
-There are two sources: the files of the PCI device, and the topology for ROCm (KFD), which has the
+There are two sources: the files of the PCI device, and the topology for ROCm (KFD). KFD has the
 compute units, the caches and xGMI. Neither needs ROCm or root. Files that would wake a sleeping GPU
 are not read.
 
@@ -113,8 +113,8 @@ def shares_memory(root: Path, address: str) -> bool:
 def memory_bytes(folder: Path, *, is_shared: bool) -> tuple[int | None, int | None]:
     """Return how much memory the GPU may use, and how much of it is in use.
 
-    Graphics in a processor have a small part set aside, which is full by nature, and borrow the
-    rest of the machine's memory.
+    Graphics in a processor have a small part of the memory set aside, which is normally full. They
+    borrow the rest from the machine's memory.
     """
     both = (_OWN, _BORROWED) if is_shared else (_OWN,)
     total, used = (

@@ -1,7 +1,7 @@
 """Intel's GPUs, as the kernel's drivers (i915, xe) describe them below /sys.
 
 LIMIT: follows the kernel's documentation (ABI/testing/sysfs-driver-intel-*) and the drivers' tests
-(igt); tested on made-up trees, not yet with a card. Only Intel's libraries tell compute units and
+(igt); tested on made-up trees, not yet with a card. Only Intel's libraries report compute units and
 caches.
 """
 

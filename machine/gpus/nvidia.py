@@ -1,6 +1,6 @@
 """NVIDIA's GPUs, from its management library (NVML), CUDA's driver library and the kernel.
 
-NVML tells most; CUDA adds the number of SMs, the L2 cache and the visible GPUs; the kernel tells
+NVML reports most; CUDA adds the number of SMs, the L2 cache and the visible GPUs; the kernel adds
 the rest. The three number GPUs differently, so PCI addresses match them. Both libraries would wake
 a laptop's sleeping GPU, so they are not asked while it sleeps.
 """

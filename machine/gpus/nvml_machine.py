@@ -26,7 +26,7 @@ UNLISTED = Reason(
 class Found(msgspec.Struct):
     """The GPUs, and what NVIDIA's libraries report about pairs of them, by their indexes.
 
-    `trouble` is why the library failed, which no GPU may be in sight to tell.
+    `trouble` is why the library failed; then there may be no GPU that could carry this reason.
     """
 
     gpus: list[Facts] = []

@@ -6,7 +6,7 @@ the ordinary units. Rate times SMs times clock gives the published peaks within 
 
 With 32-bit sums, GeForce cards have half the rate of professional cards with the same chip. The
 compute capability does not show this, so the name decides; if it does not, there is no rate. Other
-tables have errors: some take sparse rates for dense ones (H100 "1979" and L4 "242" TFLOP/s), some
+tables have errors. Some take sparse rates for dense ones (H100 "1979" and L4 "242" TFLOP/s). Some
 know no half rate, some give the A10G the rate of the A10.
 
 Sources, as of November 2026: NVIDIA's architecture white papers (V100, Turing, A100, GA102, Ada,

@@ -1,7 +1,7 @@
 """AMD's and Intel's GPUs on Windows, from the list of display adapters and the registry.
 
-Windows lists each adapter once per output (EnumDisplayDevicesW) and names its registry key, in
-which the driver stores the memory size. No administrator rights are needed.
+Windows lists each adapter once per output (EnumDisplayDevicesW), and names its registry key. The
+driver stores the memory size in that key. No administrator rights are needed.
 
 LIMIT: follows Microsoft's documentation and is tested with made-up answers; not yet tested on
 Windows.

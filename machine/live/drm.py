@@ -1,8 +1,8 @@
 """The load of AMD's and Intel's GPUs, from their drivers' files below /sys.
 
-No file is read that would wake a sleeping GPU, nor AMD's pcie_bw, which blocks for a second while
-it measures. Intel's drivers tell a GPU's utilisation only to programs that may read performance
-counters.
+Files that would wake a sleeping GPU are not read. AMD's pcie_bw is not read either, because it
+blocks for a second while it measures. Intel's drivers show a GPU's utilisation only to programs
+that may read performance counters.
 
 LIMIT: follows the kernel's documentation (gpu/amdgpu, ABI/testing/sysfs-driver-intel-*), and is
 tested on made-up trees only.

@@ -1,7 +1,7 @@
 """The memory in use, and the pressure on memory, disks and processors.
 
 Pressure is the share of the time in which some task waited for memory, a disk or a processor. The
-kernel counts it for the whole machine, so it is part of this sample, not of a thread's or disk's.
+kernel counts it for the whole machine, so it is part of no thread's or disk's sample.
 
 Source: Documentation/accounting/psi.rst of the kernel.
 """

@@ -1,7 +1,7 @@
 """The load of NVIDIA's GPUs, from its management library (NVML).
 
 An open library keeps a laptop's GPU awake. If the kernel may switch the GPU off, the library is
-closed after IDLE_S without use and stays closed for REST_S, so that the GPU can fall asleep.
+closed after IDLE_S without use. It stays closed for REST_S, so that the GPU can fall asleep.
 
 LIMIT: tested only with fakes and with NVIDIA's own mock of the library.
 """

@@ -1,6 +1,7 @@
 """Looks at what surrounds a measurement: power, other programs, limits, a host.
 
-Whoever measures looks here first. It changes within minutes, so it is no part of `Machine`.
+A program looks here before it measures. The surroundings change within minutes, so they are no part
+of `Machine`.
 """
 
 from __future__ import annotations

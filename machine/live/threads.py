@@ -1,8 +1,8 @@
 """The load and the clock of each hardware thread.
 
-Load is the share of the time since the previous sample that the kernel counted as work, from the
-`cpuN` lines of /proc/stat. The kernel counts ticks of 10 ms, so a share over 100 ms has steps of
-10 %. Time that the hypervisor gave to others ("steal") is neither work nor idle.
+Load is the share of the time since the previous sample that the kernel counted as work. It comes
+from the `cpuN` lines of /proc/stat. The kernel counts ticks of 10 ms, so a share over 100 ms has
+steps of 10 %. Time that the hypervisor gave to others ("steal") is neither work nor idle.
 """
 
 from __future__ import annotations

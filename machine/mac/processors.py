@@ -1,10 +1,10 @@
 """Cores and caches, as macOS counts them by level of performance (sysctl hw.perflevelN).
 
-macOS pins no process to a thread and tells no program the numbers of threads. So they are numbered
+macOS pins no process to a thread and gives no program the numbers of threads. So they are numbered
 here by level, the slower levels first, as on Apple's chips. Level 0 is the fastest one.
 
-Source: sysctl.h of macOS 12.1, quoted in https://github.com/open-mpi/hwloc/issues/507. Macs without
-levels tell by hw.cacheconfig how many threads share the memory and each level of cache.
+Source: sysctl.h of macOS 12.1, quoted in https://github.com/open-mpi/hwloc/issues/507. On Macs
+without levels, hw.cacheconfig says how many threads share the memory and each level of cache.
 """
 
 from __future__ import annotations

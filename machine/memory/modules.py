@@ -1,13 +1,13 @@
 """Memory modules: their size, speed and slots, and the number of channels in use.
 
 The firmware's table (SMBIOS, type 17) lists the modules, but only root may read it. Since systemd
-248 udev keeps a copy that everyone may read. The drivers for memory errors (EDAC) tell modules and
-channels, but no speed.
+248 udev keeps a copy that everyone may read. The drivers for memory errors (EDAC) report modules
+and channels, but no speed.
 
-EDAC, or names of slots or banks that contain "channel", tell how many channels are in use. For
-memory newer than DDR4, EDAC's driver for Intel's desktops counts each half channel, so it is not
-used. Nothing is guessed: a letter in a slot's name means a channel for one maker and a processor
-for another. Behind the name of a controller it is a channel: Controller0-DIMMA2.
+The number of channels in use comes from EDAC, or from names of slots or banks that contain
+"channel". For memory newer than DDR4, EDAC's driver for Intel's desktops counts each half channel,
+so it is not used. Nothing is guessed: a letter in a slot's name means a channel for one maker and a
+processor for another. Behind the name of a controller it is a channel: Controller0-DIMMA2.
 
 Source: System Management BIOS Reference Specification 3.7 of 2023, section 7.18 (DSP0134). LPDDR5X
 and MRDIMMs have no code of their own there; a code that is newer is of no known kind.

@@ -95,7 +95,7 @@ def read_numa(root: Path, present: frozenset[int], notes: Notes) -> tuple[NumaNo
 def _as_the_whole(root: Path, nodes: tuple[NumaNode, ...], notes: Notes) -> tuple[NumaNode, ...]:
     """Return the nodes. The only one has all of the machine's memory, whatever it says itself.
 
-    Some virtual machines start small, and the count of their node lags behind: one told 20 of
+    Some virtual machines start small, and the count of their node lags behind: one reported 20 of
     126 GiB. LIMIT: of several nodes nothing says which one lags.
     """
     total_bytes = kibibytes(fields(read_text(root / _MEMINFO)).get("memtotal"))
@@ -177,7 +177,8 @@ def gpu_bytes(nodes: Iterable[NumaNode]) -> int:
 def free_bytes(root: Path) -> int | None:
     """Return the free memory of the host's allowed nodes; None where that is all there is.
 
-    What the kernel calls available counts all nodes. File caches are free for whoever needs it.
+    The kernel's count of available memory covers all nodes, so it is no help here. File caches
+    count as free, because the kernel gives them up on demand.
     """
     there, of_gpus = frozenset(_numbers(root)), gpu_node_numbers(root)
     if not there:

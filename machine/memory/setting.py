@@ -1,9 +1,9 @@
 """Compares the memory modules' speed and places with what they and the processor can do.
 
-A module's plate (`rated_transfers_per_s`) is that of the standard: it says nothing of a profile
-such as XMP or EXPO, which the firmware leaves off unless somebody switches it on. The part number
-tells it (machine/parts.py). Where that is unknown, a module that runs as its plate says may have a
-profile that is off, unless modules of its kind have none: soldered ones, and those of servers.
+A module's plate (`rated_transfers_per_s`) gives the speed of the standard. It says nothing of a
+profile such as XMP or EXPO, which stays off until the user switches it on. The part number shows
+the speed of the profile (machine/parts.py). A module with an unknown part number that runs at its
+plate's speed may have a profile that is off. Soldered modules and those of servers have no profile.
 """
 
 from __future__ import annotations

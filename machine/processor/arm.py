@@ -58,7 +58,7 @@ def read_designs(root: Path, threads: Sequence[int], cpuinfo: str) -> dict[int, 
 def by_speed(root: Path, designs: Mapping[int, Design]) -> dict[Design, int]:
     """Return the designs, fastest first, with the kernel's capacity or the highest clock of each.
 
-    A number that one of them lacks is 0 for all.
+    If a design lacks a capacity, all have their clock. If a design lacks a clock, too, all have 0.
     """
     most: dict[Design, int] = dict.fromkeys(designs.values(), 0)
     for file in ("cpu_capacity", "cpufreq/cpuinfo_max_freq"):

@@ -1,7 +1,7 @@
 """Names of ARM cores by implementer and part number, as the register MIDR_EL1 has them.
 
-Sources: arch/arm64/include/asm/cputype.h of Linux 6.17; sys-utils/lscpu-arm.c of util-linux 2.41.
-A newer number has no name here, and is told as a number.
+Sources: arch/arm64/include/asm/cputype.h of Linux 6.17; sys-utils/lscpu-arm.c of util-linux 2.41. A
+newer number has no name here, and is shown as a number.
 """
 
 from __future__ import annotations

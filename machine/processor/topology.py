@@ -1,6 +1,6 @@
 """Hardware threads and their cores, clusters, dies and packages.
 
-The kernel's sets of threads tell what belongs together. Its ids do not: they repeat between
+The kernel's sets of threads show what belongs together. Its ids do not: they repeat between
 packages, and some virtual machines invent them.
 """
 

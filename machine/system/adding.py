@@ -1,9 +1,9 @@
 """The line that adds a package to a Python environment, by what keeps that environment.
 
-Sources: pipx writes `pipx_metadata.json` into each environment of its own, uv writes
-`uv-receipt.toml` into those of `uv tool install` and a line `uv = VERSION` into the `pyvenv.cfg` of
-`uv venv`; neither kind of uv's has pip. PyInstaller sets `sys._MEIPASS`; no package can be added to
-its folder.
+Sources: pipx writes `pipx_metadata.json` into each environment of its own. uv writes
+`uv-receipt.toml` into those of `uv tool install`. It writes a line `uv = VERSION` into the
+`pyvenv.cfg` of `uv venv`. Neither kind of uv's has pip. PyInstaller sets `sys._MEIPASS`; no package
+can be added to its folder.
 """
 
 from __future__ import annotations

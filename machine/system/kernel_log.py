@@ -112,8 +112,8 @@ _UNKNOWN_SYSTEM = Reason(
 class LogEntry(Record):
     """Lines of one kind about one part, the newest `newest_s` seconds ago.
 
-    `number` is that of an Xid. `where` is a PCI address, a disk or a memory controller. A serious
-    one tells of failing hardware. `examples` are the newest lines, without names of people.
+    `number` is that of an Xid. `where` is a PCI address, a disk or a memory controller. `serious`
+    lines report failing hardware. `examples` are the newest lines, without names of people.
     """
 
     kind: Kind

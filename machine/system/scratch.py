@@ -1,9 +1,9 @@
 """The folder of a job's temporary files: who makes it, holds it, and removes it at the end.
 
-That is the guardian of a run, and whoever asks a driver. It holds a lock on the folder. Whoever
-gets that lock later knows that its holder was killed, and removes the folder; process ids would
-mislead where several containers share the disk. Named semaphores of a run carry the folder's name,
-and shared memory of torch is noted in it.
+The holder is the guardian of a run, or a process that asks a driver. It holds a lock on the folder.
+A later program that gets the lock knows that the holder was killed, and removes the folder. Process
+ids would mislead where several containers share the disk. Named semaphores of a run carry the
+folder's name, and shared memory of torch is noted in it.
 
 Standard library only, for the guardian's quick start. LIMIT: not on Windows.
 """

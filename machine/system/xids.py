@@ -1,8 +1,9 @@
 """NVIDIA's Xids: which of them report failing hardware, and which are newer than this list.
 
-Sources, as of November 2026: NVIDIA's "Analyzing Xid Errors with the Xid Catalog" up to Xid 172,
-whose immediate action is to reset the GPU, to restart the machine, or to look at its connections;
-Azure's health checks of nodes, for GPUs up to Volta. The others mostly tell of programs.
+Sources, as of November 2026: NVIDIA's "Analyzing Xid Errors with the Xid Catalog" up to Xid 172;
+Azure's health checks of nodes, for GPUs up to Volta. The catalog's serious Xids ask to reset the
+GPU, to restart the machine or to check its connections. The others mostly report faults of
+programs.
 """
 
 from __future__ import annotations

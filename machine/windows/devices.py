@@ -1,8 +1,8 @@
 r"""PCI devices, disks and network cards, as the registry of devices on Windows lists them.
 
-A device has a path such as PCI\VEN_10DE&DEV_2786&SUBSYS_...\4&1D81E16&0&0008, and its parent's
-path leads up to the root complex. Properties tell bus, number and link; the present speed of a link
-may be lower, because idle links slow down.
+A device has a path such as PCI\VEN_10DE&DEV_2786&SUBSYS_...\4&1D81E16&0&0008, and its parent's path
+leads up to the root complex. Properties give bus, number and link; the present speed of a link may
+be lower, because idle links slow down.
 
 Sources: Microsoft's documentation of PCI device identifiers, DEVPKEY_PciDevice_* (pciprop.h),
 STORAGE_DEVICE_DESCRIPTOR, DEVICE_SEEK_PENALTY_DESCRIPTOR and DISK_GEOMETRY_EX.

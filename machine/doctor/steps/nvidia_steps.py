@@ -29,7 +29,7 @@ _UPDATE_WSL = ("wsl --update", DRIVERS_PAGE, "wsl --shutdown")
 def library(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether driver and library work together.
 
-    A library that hangs or crashes is told without a card, too: it may be all that hides one.
+    A library that hangs or crashes is reported without a card, too: it alone may hide the card.
     """
     nvml = evidence.nvml
     for short in evidence.short_libraries:
