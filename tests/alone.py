@@ -1,7 +1,7 @@
 """Runs a command in a network of its own, and writes down each packet that would leave the machine.
 
 Started as root of its name spaces: `unshare --net --mount python -m tests.alone OUT COMMAND...`.
-There is nothing but loopback, and everything is routed into it. Nobody is in /etc/hosts, not even
+There is nothing but loopback, and everything is routed into it. /etc/hosts is empty, without even
 127.0.0.1, and the name server never answers.
 """
 

@@ -183,7 +183,7 @@ def _left(threads: set[threading.Thread], children: set[int]) -> list[str]:
 def _delete_later_is_now() -> None:
     """Delete what was to be deleted later: Qt does so in an event loop, and here often none runs.
 
-    Each widget that stays makes the style of every test that follows dearer.
+    Each widget that stays slows down the styles of every test that follows.
     """
     core = sys.modules.get("PySide6.QtCore")
     if core is not None and core.QCoreApplication.instance() is not None:

@@ -1,8 +1,8 @@
 """Random kills of random processes of a run: nothing runs on, no row is lost, no file is left.
 
 Then kills of everything at once, amid a checkup, a soak and a held run. Part of `make sweep`.
-COREOPSIS_KILLS says how many, over eight experiments; 200 unless told, and a quarter as many of
-everything in each of the three.
+COREOPSIS_KILLS is the number of kills of processes, shared by eight experiments, 200 by default.
+Each of the three others gets a quarter as many kills of everything.
 """
 
 from __future__ import annotations

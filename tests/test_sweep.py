@@ -1,8 +1,8 @@
 """Every experiment for real, again and again, through the command line: `make sweep`.
 
-COREOPSIS_SWEEP says how often each is run in full, and once more quickly; 2 unless told. With 0
-each is run once, quickly: so they may run beside each other, since no time is judged of a run that
-found the machine busy.
+COREOPSIS_SWEEP is the number of full runs of each experiment, 2 by default; quick runs are one
+more. With 0 each runs once, quickly. Then experiments may run beside each other, since no time is
+judged of a run that found the machine busy.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """A GPU that is not there: torch's calls for it, played on the processor with a clock of its own.
 
 Tensors "on the GPU" are real ones of the processor that carry a mark, so results are right. Time is
-made up: each call costs the host CALL_S, and work its own time on an engine, one for kernels and
-one for each direction of copies, in order within its stream. So queues, overlap and waiting behave
-as on a GPU, without noise. What a copy that nobody waits for brings is there when it is done, and
-it takes what its source holds by then. `log` holds what was asked for, in order. There may be
-several: each has streams, engines and marks of its own, and all share the host's clock.
+made up: each call costs the host CALL_S, and work takes its own time on an engine. There is an
+engine for kernels, and one for each direction of copies; each stream keeps its order. So queues,
+overlap and waiting behave as on a GPU, without noise.
+
+A copy changes its target only when the copy is done, with the data that its source holds then.
+`log` holds what was asked for, in order. There may be several GPUs: each has streams, engines and
+marks of its own, and all share the host's clock.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Odd machines that people reported in public: where sources contradict each other, who is right.
 
-The trees are small and of our own. Where a second source differs, the page says so, and a cause is
-named only where it was read.
+The trees are small and of our own. If a second source differs, the page says so. It names a cause
+only if a source states it.
 """
 
 from __future__ import annotations

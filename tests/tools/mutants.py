@@ -3,10 +3,10 @@
     python -m tests.tools.mutants [--only N ...] [--near-only] [--check]
 
 Run it in a tree where nothing else runs: it changes the product's files, and restores them. It
-works on the tree in the current folder. Each break is one snippet, which must occur exactly once
-in the product; the script finds the file, so it survives that modules move. Tests that lie near
-run first: those named after the module, then those that import it. The breaks that these let pass
-are then made all at once for one run of the whole suite, and what fails there is tried with each
+works on the tree in the current folder. Each break is one snippet, which must occur exactly once in
+the product; the script finds the file, so it survives that modules move. Tests that lie near run
+first: those named after the module, then those that import it. The breaks that these let pass are
+then made all at once for one run of the whole suite. The tests that fail there are tried with each
 break alone. A failure counts only if the same test passes without the break.
 """
 

@@ -1,7 +1,7 @@
 """Writes shipped recordings anew after `analyse`, or a file's facts of a machine, has changed.
 
-`python -m tests.tools.recordings ID ...`: their rows stay as they were measured. The finding is
-today's, and the machine is told as files that are handed on tell it.
+Name them by experiment: `python -m tests.tools.recordings ID ...`. Their rows stay as they were
+measured, and get today's finding. The facts of the machine are those of a file that is handed on.
 """
 
 from __future__ import annotations

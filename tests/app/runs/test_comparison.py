@@ -107,7 +107,7 @@ def test_a_fact_is_no_measurement_and_gets_no_verdict(recorded):
 def increments(line_bytes=64):
     """Return 21 rounds of two cores that disturb each other up to that many bytes apart.
 
-    Of 0 bytes the rounds scatter, so that nobody can tell.
+    With 0 bytes the rounds scatter, so that the result is unclear.
     """
     rows, chance = [], random.Random(0)
     for repeat in range(21):

@@ -30,7 +30,7 @@ def fonts(qapp) -> None:
 def look(qapp, fonts) -> Iterator[Look]:
     """Return the dark look, of which the application has the letters only.
 
-    A style sheet makes every widget several times as dear.
+    A style sheet makes every widget several times as expensive.
     """
     look, before = Look(themes.load("dark")), qapp.font()
     qapp.setFont(look.theme.font("text"))

@@ -43,8 +43,8 @@ def modelled(
 ) -> LessonRun:
     """Return the run of workers that compute by samples, and average by bytes.
 
-    `crowding`: the share that each further worker adds to the computing of all; `beside_sum`: how
-    many times a sum alone averaging takes.
+    Each further worker adds the share `crowding` to the computing time of all. Averaging takes
+    `beside_sum` times the time of a sum alone.
     """
     gradients = FP32_BYTES * parameter_count(params.width)
     reduce_s = REDUCE_S + gradients / REDUCED_BYTES_PER_S

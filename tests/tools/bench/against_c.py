@@ -115,7 +115,7 @@ def _chained(chains: int, program: str, thread: int, bench: Bench, *, huge: bool
 class _Chains:
     """Chains here and in C, both laid out anew every few turns.
 
-    Where the pages of 256 MiB come to lie is luck, and makes 5 %, also between two runs in C.
+    The place of the pages of 256 MiB is luck, and makes 5 %, also between two runs in C.
     """
 
     def __init__(self, chains: int, program: str, thread: int, bench: Bench, *, huge: bool) -> None:

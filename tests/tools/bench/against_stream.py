@@ -1,7 +1,7 @@
 """The loops of `stream` on one core, in turns with the same loops in C.
 
-Both are pinned to one hardware thread, at the same niceness, with 4 KiB pages, and take memory anew
-every few turns: where its pages come to lie is luck.
+Both are pinned to one hardware thread, at the same niceness, with 4 KiB pages. Both take memory
+anew every few turns, because the place of its pages is luck.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Times of many runs: listed, searched, sorted, and a long one played back.
 
-Offscreen. A library of ten thousand runs in the place that shows them, a table of as many, and a
-recording whose player begins anew when it goes back.
+Offscreen. There is a library of ten thousand runs in the place that shows them, and a table of as
+many. The player of a long recording begins anew when it goes back.
 """
 
 from __future__ import annotations

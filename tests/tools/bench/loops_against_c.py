@@ -1,7 +1,7 @@
 """The loops of branches and matrix-order in turns with the same in C, in the same memory.
 
-Which lines of a matrix share a place in a cache depends on its physical pages. Two copies of the C
-loops with memory of their own differed by 40 %.
+The physical pages of a matrix decide which of its lines share a place in a cache. Two copies of the
+C loops with memory of their own differed by 40 %.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Times of the map of the largest machine: laid out, with another load, zoomed, moved.
 
-Offscreen, without a graphics card's help. The machine has 512 threads, eight GPUs on an NVSwitch
-behind PCIe switches, ten networks and eight disks, and comes with the program.
+Offscreen, without a graphics card's help. The machine comes with the program. It has 512 threads,
+eight GPUs on an NVSwitch behind PCIe switches, ten networks and eight disks.
 """
 
 from __future__ import annotations

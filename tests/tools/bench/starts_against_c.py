@@ -1,7 +1,7 @@
 """The starts of start-cost in turns with the same in C, compiled on the spot.
 
 A tiny program costs Python and C the same. A thread of Python also makes an interpreter's thread
-state and a Thread, and a fork copies the page tables of a larger process: both are shown beside C's
+state and a Thread. A fork copies the page tables of a larger process. Both are shown beside C's
 without a budget.
 """
 

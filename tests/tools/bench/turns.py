@@ -1,9 +1,10 @@
 """Two ways to measure the same thing, in turns: the median of the ratios of each turn counts.
 
-On a machine that changes from one second to the next (a virtual one may be given other cores, a
-shared one has neighbours) a turn and the next moment are still comparable. Where the turns do not
-agree among themselves, there is no verdict. Where the budget is not kept, the yardstick is held
-against itself, so that one sees how far apart the machine alone makes two of the same.
+A machine may change from one second to the next: a virtual one gets other cores, a shared one has
+neighbours. The two measurements of one turn are still comparable, since one follows the other at
+once. If the turns do not agree among themselves, there is no verdict. If the budget is not kept,
+the yardstick is compared with itself. This shows how far apart the machine alone makes two equal
+measurements.
 """
 
 from __future__ import annotations

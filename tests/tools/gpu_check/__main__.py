@@ -1,8 +1,13 @@
 """Check the experiments of a GPU: `make gpu-check ARGS=STAGE`, where there are a GPU and PyTorch.
 
-Stages, each within ten minutes: `quick` runs every experiment briefly, `full` as a user does, and
-`checks` looks at the facts that they rest on and holds their rates against CUDA. 0: nothing is
-wrong, 1: something is, 3: there is no GPU here. Outside an expected range means only "look".
+There are three stages, each within ten minutes:
+
+- `quick` runs every experiment briefly.
+- `full` runs them as a user does.
+- `checks` looks at the facts that they rest on, and compares their rates with CUDA.
+
+The exit code is 0 if nothing is wrong, 1 if something is, and 3 without a GPU. A value outside its
+expected range means only "look".
 """
 
 from __future__ import annotations

