@@ -2,8 +2,8 @@
 
 `python -m tests.tools.plain_words [FILE...]` names place, rule and text of each hit. It ends with 1
 if there is any, or if the program's texts have more than `MOST_WORDS` words. It reads the texts of
-the program and of its experiments and lessons, the pages (README and others), and first lines of
-docstrings. `make lint` runs it over all of them.
+the program and of its experiments and lessons, and the pages (README and others). It also reads
+whole docstrings. `make lint` runs it over all of them.
 """
 
 from __future__ import annotations
@@ -60,15 +60,21 @@ def texts(path: Path) -> Iterator[tuple[str, str]]:
             at = max(source.find(begin, at + 1), 0)
             yield f"{name}:{source.count(chr(10), 0, at) + 1} {key}", " ".join(text.split())
     elif path.suffix == ".md":
-        kept = re.sub(CODE + TAG, lambda each: "x" + "\n" * each[0].count("\n"), source)
-        for part in re.finditer(PARAGRAPH, kept):
-            yield f"{name}:{kept.count(chr(10), 0, part.start()) + 1}", " ".join(part[0].split())
+        for before, text in _paragraphs(source, CODE + TAG):
+            yield f"{name}:{1 + before}", text
     else:
         kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, kinds) and (said := ast.get_docstring(node)):
-                first = re.sub(CODE, "x", said.splitlines()[0])
-                yield f"{name}:{node.body[0].lineno}", first
+                for before, text in _paragraphs(said, CODE):
+                    yield f"{name}:{node.body[0].lineno + before}", text
+
+
+def _paragraphs(text: str, code: str) -> Iterator[tuple[int, str]]:
+    """Yield the number of lines before each paragraph, and its text; code is an x."""
+    kept = re.sub(code, lambda each: "x" + "\n" * each[0].count("\n"), text)
+    for part in re.finditer(PARAGRAPH, kept):
+        yield kept.count("\n", 0, part.start()), " ".join(part[0].split())
 
 
 def _values(tree: Any, path: str) -> Iterator[tuple[str, str]]:
