@@ -101,6 +101,8 @@ def units() -> dict[str, Any]:
     """Run tests of ours that the command names; return how each ended that did not pass."""
     import pytest
 
+    from tests import ROOT
+
     class Ended:
         def __init__(self) -> None:
             self.passed = 0
@@ -120,6 +122,7 @@ def units() -> dict[str, Any]:
             if report.failed:
                 self.others[report.nodeid] = str(report.longrepr).strip().splitlines()[-1]
 
+    os.environ["PYTHONPATH"] = str(ROOT)  # a worker has it; what a test starts itself does not
     ended = Ended()
     code = pytest.main(
         ["-q", "-p", "no:cacheprovider", "-m", "not slow", *sys.argv[2:]], plugins=[ended]
