@@ -69,7 +69,8 @@ def _known_folders() -> list[tuple[str, str]]:
     known.append((Path(sys.base_prefix), "<python>"))
     with contextlib.suppress(RuntimeError):
         known.append((Path.home(), "~"))
-    found = {str(each): shown for folder, shown in known for each in (folder, folder.resolve())}
+    both = ((each, shown) for folder, shown in known for each in (folder, folder.resolve()))
+    found = {said: shown for each, shown in both for said in (str(each), each.as_posix())}
     one_s_own = (pair for pair in found.items() if not f"{pair[0]}/".startswith(OF_SYSTEM))
     return sorted((pair for pair in one_s_own if len(pair[0]) > 3), key=_longest_first)  # no C:\
 

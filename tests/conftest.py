@@ -52,6 +52,15 @@ for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitCal
     wait.__kwdefaults__["timeout"] = QT_PATIENCE_MS
 
 
+@pytest.fixture(scope="session")
+def qapp(qapp: Any) -> Any:
+    """Return the application with the program's own letters: those of a machine need other room."""
+    from widgets.style.theme import add_fonts
+
+    add_fonts()
+    return qapp
+
+
 def pytest_xdist_auto_num_workers() -> int:
     """Work in one process more than there are processors: many tests wait for others."""
     return len(psutil.Process().cpu_affinity() or ()) + 1 if sys.platform == "linux" else 2

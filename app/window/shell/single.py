@@ -121,7 +121,8 @@ def _ask(name: str, said: bytes) -> None:
             asking.write(said)
             asking.disconnectFromServer()  # once all is written
             if asking.state() is not asking.LocalSocketState.UnconnectedState:
-                asking.waitForDisconnected(ASK_MS)
+                # On Windows it is there only once the first window has read it.
+                asking.waitForDisconnected(max(1, round((end_s - time.monotonic()) * 1000)))
             return
         time.sleep(PAUSE_S)
     log.info("the other window does not answer")

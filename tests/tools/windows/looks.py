@@ -179,9 +179,9 @@ def _told(*what: str) -> object:
     """Return the answer of `inside.py`, or the end of what went wrong."""
     ended = wine.wine(wine.PYTHON, "-m", INSIDE, *what, limit_s=LONG_S)
     try:
-        return json.loads(ended.stdout.decode().strip().splitlines()[-1])
+        return json.loads(ended.stdout.decode(errors="replace").strip().splitlines()[-1])
     except (ValueError, IndexError):
-        return ended.stderr.decode(errors="replace").strip()[-LAST:]
+        return ended.stderr.decode(errors="replace").strip()[-LAST:] or f"no answer: {ended}"
 
 
 def _quick_run(experiment: Experiment[Any]) -> str:
