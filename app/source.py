@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -239,11 +238,15 @@ def _path(experiment: Experiment[Any], module: str) -> Path | None:
 @functools.cache
 def _installed() -> Mapping[str, list[str]]:
     """Return the packages that each installed module is of: asked once, for it takes 50 ms."""
+    from importlib import metadata  # which loads `email`: not at each start of the program
+
     return metadata.packages_distributions()
 
 
 def _packages(paths: Iterator[Path] | Sequence[Path] | Any) -> set[str]:
     """Return the packages that files import, each with the version that is installed here."""
+    from importlib import metadata
+
     names = {
         module.split(".")[0]
         for path in paths if path.suffix == ".py"

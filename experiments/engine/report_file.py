@@ -7,7 +7,6 @@ beginning; a JSON report is such data. Nothing else of it is used, and nothing e
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import BinaryIO
 
@@ -86,29 +85,30 @@ def data_in(data: bytes) -> str:
     return _block(text) if text.lstrip().startswith("<") else text
 
 
-class _Finder(HTMLParser):
-    """Finds the first element with the data, and takes its text."""
-
-    text = ""
-    is_inside = is_done = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
-        is_data = found.get("id") == BLOCK and found.get("type") == "application/json"
-        self.is_inside = tag == "script" and is_data and not self.is_done
-
-    def handle_data(self, data: str) -> None:
-        if self.is_inside:
-            self.text = data
-
-    def handle_endtag(self, tag: str) -> None:
-        self.is_done = self.is_done or self.is_inside
-        self.is_inside = False
-
-
 def _block(text: str) -> str:
     """Return the data of an HTML report, "" where it has none."""
-    finder = _Finder()
+    from html.parser import HTMLParser  # every process loads this file, and few read a report
+
+    class Finder(HTMLParser):
+        """Finds the first element with the data, and takes its text."""
+
+        text = ""
+        is_inside = is_done = False
+
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            found = dict(attrs)
+            is_data = found.get("id") == BLOCK and found.get("type") == "application/json"
+            self.is_inside = tag == "script" and is_data and not self.is_done
+
+        def handle_data(self, data: str) -> None:
+            if self.is_inside:
+                self.text = data
+
+        def handle_endtag(self, tag: str) -> None:
+            self.is_done = self.is_done or self.is_inside
+            self.is_inside = False
+
+    finder = Finder()
     try:
         finder.feed(text[:HEAD_LETTERS])
         if finder.is_inside:  # within a script it only looks for the end
