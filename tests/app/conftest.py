@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import main
+from experiments.engine.lock import FOLDER_VARIABLE
 from machine.model import to_json
 from tests.app.program import OF_TERMINALS, Program, Said
 from tests.experiments.machines import machine
@@ -29,6 +30,7 @@ def inside(coreopsis, monkeypatch, capfd) -> Callable[..., Said]:
     for name in OF_TERMINALS:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv(FOLDER_VARIABLE, str(coreopsis.lock.parent))
 
     def run(*arguments: object, **environment: str) -> Said:
         with pytest.MonkeyPatch.context() as patch:

@@ -23,10 +23,12 @@ from tests.processes import GONE_BREAKS_IMPORTS, PATIENCE_S, until
 if sys.platform == "win32":
     pytest.skip("terminals and limits of POSIX", allow_module_level=True)
 
-SLEEP = ("job=sleep", "methods=serial", "workers=2", "switch_interval_s=0.0001")
 WITHOUT_TORCH = f"--python={sys.base_prefix}/bin/python3"  # which takes seconds to load
-SHORT = ("run", "gil-threads", "--quick", *(f"--set={each}" for each in (*SLEEP, "job_s=0.005")))
-LONG = ("run", "gil-threads", *(f"--set={each}" for each in (*SLEEP, "job_s=0.2", "rounds=50")))
+FEW = ("methods=call", "rounds=1", "sample_s=0.001")
+SHORT = ("run", "start-cost", "--quick", *(f"--set={each}" for each in FEW))
+# It sleeps, and no process is started for it but one.
+SLEEP = ("job=sleep", "methods=serial", "workers=2", "switch_interval_s=0.0001", "job_s=0.2")
+LONG = ("run", "gil-threads", *(f"--set={each}" for each in SLEEP), "--set=rounds=50")
 
 
 @pytest.fixture
@@ -48,10 +50,9 @@ def last_line(path: Path) -> dict:
 @pytest.mark.parametrize(
     "arguments",
     [
-        *(["inspect"], ["inspect", "--json"], ["experiments"], ["experiments", "--json"]),
-        *(["watch", "--hz=20"], ["watch", "--hz=20", "--json"], ["replay", "burst"], ["--version"]),
-        *(["compare", "burst", "burst"], ["compare", "burst", "burst", "--json"], ["--help"]),
-        *(["doctor", WITHOUT_TORCH], ["doctor", WITHOUT_TORCH, "--json"]),
+        *(["inspect"], ["inspect", "--json"], ["replay", "burst"], ["--version"]),
+        *(["watch", "--hz=20"], ["watch", "--hz=20", "--json"], ["compare", "burst", "burst"]),
+        *(["doctor", WITHOUT_TORCH], ["--help"]),
     ],
     ids=" ".join,
 )
@@ -80,19 +81,17 @@ def test_a_run_whose_output_cannot_be_written_is_kept_to_its_end(coreopsis, full
     assert told.endswith(f"replay {run}` shows the kept run.")
 
 
-def test_a_copy_that_cannot_be_written_is_told_and_the_run_is_kept(coreopsis, full):
+def test_a_copy_that_cannot_be_written_is_told_and_the_run_is_kept(coreopsis, inside, full):
     said = coreopsis(*SHORT, "--out", full.name)
 
     assert said.code == 1
     assert said.err.splitlines()[-1].startswith("Cannot write /dev/full: No space left on device.")
     assert last_line(coreopsis.runs[0])["outcome"] == "completed"
-    assert coreopsis("inspect", "--out", full.name).code == 1
+    assert inside("inspect", "--out", full.name).code == 1
 
 
 @pytest.mark.parametrize("closed", [(1,), (2,), (0, 1, 2)], ids=str)
-@pytest.mark.parametrize(
-    "command", [["experiments"], ["inspect", "--json"], [*SHORT]], ids=" ".join
-)
+@pytest.mark.parametrize("command", [["inspect"], ["inspect", "--json"], [*SHORT]], ids=" ".join)
 def test_closed_streams_are_no_trouble_and_no_file_takes_their_numbers(coreopsis, command, closed):
     process = subprocess.Popen(
         [sys.executable, "-m", "app", "--data", str(coreopsis.data), *command],
@@ -210,7 +209,7 @@ def test_a_run_whose_terminal_closes_is_stopped_and_its_file_ends(coreopsis):
     assert (last["type"], last["outcome"]) == ("finished", "stopped")
 
 
-SOME = tuple(each.replace("rounds=50", "rounds=3") for each in LONG)
+SOME = (*LONG[:-1], "--set=rounds=2")
 
 
 def test_a_run_that_a_closed_terminal_does_not_stop_goes_on_to_its_end(coreopsis):
@@ -227,10 +226,9 @@ def test_a_run_under_nohup_goes_on_without_its_terminal_and_is_kept(coreopsis, i
 
 
 def test_a_terminal_that_closes_at_the_question_leaves_the_prediction_out(coreopsis):
-    some = ("run", "gil-threads", *SHORT[2:], "--predict")
-    process, holder = in_a_terminal(coreopsis, *some, is_its_own=False)
+    process, holder = in_a_terminal(coreopsis, *SHORT, "--predict", is_its_own=False)
     asked = b""
-    while b"A, B" not in asked:
+    while b"Enter skips" not in asked:
         asked += os.read(holder, 65536)
     os.close(holder)
     process.wait(PATIENCE_S)
@@ -298,8 +296,8 @@ def test_too_few_open_files_for_the_worker_are_no_missing_library(coreopsis):
     assert "Traceback" not in said.err
 
 
+@pytest.mark.torch
 def test_too_little_memory_is_told_by_the_name_of_the_limit_and_no_library_is_missing(coreopsis):
-    pytest.importorskip("torch")
     said = limited(coreopsis, resource.RLIMIT_AS, 300_000 * 1024, "run", "amp", "--quick")
 
     assert said.code == 1

@@ -8,6 +8,7 @@ import psutil
 import pytest
 
 from app.synthetic_load import KnownLoad
+from tests.processes import until
 
 PATIENCE_S = 10.0
 
@@ -21,9 +22,8 @@ def load():
 
 def family(process: psutil.Process, count: int) -> list[psutil.Process]:
     """Return the first of the processes and the others that it starts, once they are there."""
-    while len(found := [process, *process.children()]) < count:
-        assert process.is_running()
-    return found
+    assert until(lambda: len(process.children()) >= count - 1 or not process.is_running())
+    return [process, *process.children()]
 
 
 def own(load: KnownLoad) -> psutil.Process:
@@ -43,8 +43,8 @@ def test_as_many_processes_compute_as_were_wanted(load):
     processes = family(own(load), 2)
 
     assert load.count == 2
-    while not all(process.cpu_times().user > 0.05 for process in processes):
-        assert load.count == 2
+    assert until(lambda: all(process.cpu_times().user > 0.05 for process in processes))
+    assert load.count == 2
 
 
 @pytest.mark.skipif(os.name != "posix", reason="niceness is POSIX")
@@ -53,8 +53,7 @@ def test_they_give_way_to_the_window(load):
 
     processes = family(own(load), 2)
 
-    while [process.nice() for process in processes] != [10, 10]:
-        assert load.count == 2
+    assert until(lambda: [process.nice() for process in processes] == [10, 10])
 
 
 def test_stopped_they_are_all_gone(load):

@@ -26,9 +26,9 @@ from tests.app.program import Program
 from tests.app.recordings import Made, burst
 from tests.processes import until
 
-LADDER = ["run", "cache-ladder", "--quick", "--set", "largest_bytes=1MiB", "--set", "rounds=1",
-          "--set", "points_per_octave=1"]  # fmt: skip
-# These sleep, which costs no processor.
+CALLS = ["run", "start-cost", "--quick", "--set", "methods=call", "--set", "rounds=1",
+         "--set", "sample_s=1ms"]  # fmt: skip
+# These sleep, which costs little processor.
 SLEEPS = ["run", "gil-threads", "--set", "job=sleep", "--set", "switch_interval_s=0.1ms",
           "--set", "workers=2"]  # fmt: skip
 SHORT = [*SLEEPS, "--quick", "--set", "job_s=5ms", "--set", "rounds=1"]
@@ -49,12 +49,12 @@ def finding_of(said) -> str:
 
 
 @pytest.mark.parametrize(
-    ("command", "name"), [(LADDER, "x.jsonl"), (THREADS, "x.coreopsis.jsonl.gz")]
+    ("command", "name"), [(CALLS, "x.jsonl"), (THREADS, "x.coreopsis.jsonl.gz")]
 )
 def test_a_run_is_told_kept_written_and_replayed_with_the_same_finding(
     coreopsis, inside, command, name
 ):
-    said = coreopsis(*command, "--out", name)
+    said = inside(*command, "--out", name)
 
     assert said.code == 0
     assert "A quick run" in " ".join(said.out.split())  # lines break elsewhere on a busy machine
@@ -115,7 +115,7 @@ def test_a_stream_is_written_to_a_file_as_well(streamed):
 
 
 def test_a_run_that_shall_not_be_kept_can_still_be_written_to_a_file(coreopsis, inside):
-    said = coreopsis(*THREADS, "--no-keep", "--out", "x.jsonl")
+    said = inside(*THREADS, "--no-keep", "--out", "x.jsonl")
 
     assert said.code == 0
     assert not coreopsis.data.exists()
@@ -125,7 +125,7 @@ def test_a_run_that_shall_not_be_kept_can_still_be_written_to_a_file(coreopsis, 
 def test_where_qt_does_not_load_no_picture_is_drawn_and_the_rest_is_done(coreopsis):
     coreopsis.may_ask_for_qt = True
 
-    said = coreopsis(*THREADS, "--svg", "x.svg")
+    said = coreopsis(*CALLS, "--svg", "x.svg")
 
     assert said.code == 0
     assert "Qt, which lacks a system library (PySide6 is for the window alone)" in said.err
@@ -133,8 +133,8 @@ def test_where_qt_does_not_load_no_picture_is_drawn_and_the_rest_is_done(coreops
     assert len(coreopsis.runs) == 1
 
 
-def test_a_picture_that_cannot_be_written_is_refused_before_anything_is_measured(coreopsis):
-    said = coreopsis(*THREADS, "--svg", "no/such/x.svg")
+def test_a_picture_that_cannot_be_written_is_refused_before_anything_is_measured(inside, coreopsis):
+    said = inside(*THREADS, "--svg", "no/such/x.svg")
 
     assert said.code == 2
     assert "Cannot write the picture no/such/x.svg" in said.sentence
@@ -340,9 +340,9 @@ def held(coreopsis):
 
 
 @posix
-def test_a_run_that_must_not_wait_is_refused_while_another_is_under_way(coreopsis, held):
+def test_a_run_that_must_not_wait_is_refused_while_another_is_under_way(coreopsis, inside, held):
     out = coreopsis.folder / "x.jsonl"
-    refused = (*THREADS, "--now", "--out", "x.jsonl")
+    refused = (*CALLS, "--now", "--out", "x.jsonl")
     said = coreopsis(*refused)
 
     assert said.code == 3
@@ -354,10 +354,10 @@ def test_a_run_that_must_not_wait_is_refused_while_another_is_under_way(coreopsi
     assert coreopsis.runs == []
     assert not out.exists()
     out.write_bytes(b"precious")
-    assert coreopsis(*refused).code == 3
+    assert inside(*refused).code == 3
     assert out.read_bytes() == b"precious"
     held()
-    assert coreopsis(*THREADS, "--now").code == 0
+    assert inside(*CALLS, "--now").code == 0
 
 
 @posix
@@ -406,7 +406,7 @@ def test_waiting_can_be_stopped(coreopsis, held):
 def test_two_runs_at_once_take_turns(coreopsis):
     first = coreopsis.start(*LONG)
     assert until(lambda: rows_kept(coreopsis) > 3)
-    second = coreopsis.start(*THREADS)
+    second = coreopsis.start(*CALLS)
 
     told = second.stderr.readline().decode()
     assert re.match(r"Waiting: gil-threads has been measured here since \d\d:", told)
