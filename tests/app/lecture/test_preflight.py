@@ -138,27 +138,28 @@ def test_what_is_recorded_has_the_settings_of_its_item(check):
     assert found[0].fallback.path == found[2].fallback.path
 
 
-@pytest.mark.parametrize(
-    ("how", "reason"),
-    [
-        ("exits", "vanished"),
-        ("crashes", "crashed"),
-        ("is_killed", "ended_from_outside"),
-        ("sleeps", "silent_too_long"),
-        ("raises", "experiment_raised"),
-        ("talks_garbage", "wire_broken"),
-        ("unheard_of", "experiment_raised"),
-    ],
-)
-def test_a_worker_that_fails_is_a_result_and_the_next_item_is_tried(check, recorded, how, reason):
-    bad = Item(experiment="misbehave", set={"how": how})
-    covered = Item(experiment="misbehave", set={"how": how}, recording=recorded.name)
-    good = Item(experiment="misbehave", recording=recorded.name)
-    first, second, third = (e for e in check(bad, covered, good) if not isinstance(e, Step))
+FAILS = {
+    "exits": "vanished",
+    "crashes": "crashed",
+    "is_killed": "ended_from_outside",
+    "sleeps": "silent_too_long",
+    "raises": "experiment_raised",
+    "talks_garbage": "wire_broken",
+    "unheard_of": "experiment_raised",
+}
 
-    assert (first.mark, first.seconds, first.fallback) == (Mark.NEITHER, None, None)
-    assert first.reason.key == reason
-    assert (second.mark, second.reason.key) == (Mark.RECORDING, reason)
+
+def test_a_worker_that_fails_is_a_result_and_the_next_item_is_tried(check, recorded):
+    bad = [Item(experiment="misbehave", set={"how": how}) for how in FAILS]
+    covered = Item(experiment="misbehave", set={"how": "exits"}, recording=recorded.name)
+    good = Item(experiment="misbehave", recording=recorded.name)
+    events = check(*bad, covered, good)
+    *failed, second, third = (event for event in events if not isinstance(event, Step))
+
+    assert {each.item.set["how"]: each.reason.key for each in failed} == FAILS
+    for each in failed:
+        assert (each.mark, each.seconds, each.fallback) == (Mark.NEITHER, None, None)
+    assert (second.mark, second.reason.key) == (Mark.RECORDING, FAILS["exits"])
     assert (second.fallback.origin, second.fallback.has_settings) == (Origin.OWN, False)
     assert third.mark is Mark.READY
 
@@ -171,18 +172,20 @@ def test_a_run_that_never_ends_is_stopped_and_said_so(check):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "minutes", "mark"),
-    [(95.0, None, Mark.LONG), (95.0, 5.0, Mark.LONG), (50.0, None, Mark.READY),
-     (50.0, 0.5, Mark.LONG), (50.0, 1.0, Mark.READY)],
+    ("seconds", "marks"),
+    [(95.0, {None: Mark.LONG, 5.0: Mark.LONG}),
+     (50.0, {None: Mark.READY, 0.5: Mark.LONG, 1.0: Mark.READY})],
 )  # fmt: skip
-def test_an_item_longer_than_a_minute_or_its_minutes_takes_long(check, seconds, minutes, mark):
-    item = Item(experiment="misbehave", minutes=minutes)
-    (*_, found) = check(item, shelf=Shelf(seconds=lambda params: seconds))
+def test_an_item_longer_than_a_minute_or_its_minutes_takes_long(check, recorded, seconds, marks):
+    items = (Item(experiment="misbehave", minutes=each, recording=recorded.name) for each in marks)
+    events = check(*items, shelf=Shelf(seconds=lambda params: seconds))
+    found = [event for event in events if not isinstance(event, Step)]
 
-    assert (found.mark, found.seconds) == (mark, seconds)
+    assert {each.item.minutes: each.mark for each in found} == marks
+    assert {each.seconds for each in found} == {seconds}
 
 
-def test_earlier_runs_on_this_machine_tell_the_time(check):
+def test_earlier_runs_on_this_machine_tell_the_time(check, recorded):
     params = {"how": "behaves", "rows": 3, "analysis": "works", "free_children": 0, "text": "",
               "device": "cpu"}  # fmt: skip
     run = Kept(
@@ -190,7 +193,7 @@ def test_earlier_runs_on_this_machine_tell_the_time(check):
         outcome="completed", machine="Test CPU", params=params, message="", values={}, notes=(),
         run_notes=RunNotes(), problem=None, taken_s=70.0, fingerprint="test",
     )  # fmt: skip
-    (*_, found) = check(BEHAVES, runs=[run])
+    (*_, found) = check(Item(experiment="misbehave", recording=recorded.name), runs=[run])
 
     assert (found.mark, found.seconds) == (Mark.LONG, 70.0)
 
@@ -234,10 +237,11 @@ def test_declarations_that_raise_are_a_result(check):
 # --- a machine that is busy ---------------------------------------------------------------------
 
 
-def test_other_programs_leave_no_item_ready(check):
+def test_other_programs_leave_no_item_ready(check, recorded):
     burn = f"import os\nwhile os.getppid() == {os.getpid()}: pass"
     with subprocess.Popen([sys.executable, "-c", burn]) as busy:
-        *_, found = check(Item(experiment="misbehave", set={**SLOW, "rows": 8}), quiet=False)
+        item = Item(experiment="misbehave", set={**SLOW, "rows": 8}, recording=recorded.name)
+        *_, found = check(item, quiet=False)
         busy.kill()
 
     assert (found.mark, found.is_well) == (Mark.BUSY, False)
@@ -258,12 +262,12 @@ def test_the_rule_of_all_runs_decides(key):
     assert "{" not in disturbance_text(ENGLISH, note)
 
 
-def test_what_is_too_long_or_cannot_run_is_told_first(check):
+def test_what_is_too_long_or_cannot_run_is_told_first(check, recorded):
     note = messages.Note(key="machine_was_busy", values={"others_fraction": 0.4})
     long, fails = (
         event
         for event in check(
-            Item(experiment="misbehave", minutes=0.01),
+            Item(experiment="misbehave", minutes=0.01, recording=recorded.name),
             Item(experiment="misbehave", set={"how": "exits"}),
             disturbed=lambda notes: note,
         )
@@ -295,24 +299,29 @@ def of_another_experiment(path):
     burst().write(path)
 
 
-@pytest.mark.parametrize(
-    ("spoil", "fault"),
-    [
-        (lambda path: path.unlink(), "fallback_missing"),
-        (damaged, "recording_damaged"),
-        (altered, "fallback_altered"),
-        (cut_short, "fallback_cut_short"),
-        (of_another_experiment, "fallback_of_other"),
-        (lambda path: path.write_text("none"), "recording_foreign"),
-    ],
-)
-def test_a_recording_that_cannot_stand_in_is_told_and_one_is_made(check, recorded, spoil, fault):
-    spoil(recorded)
-    (*_, found) = check(Item(experiment="misbehave", recording=recorded.name))
+SPOILT = {
+    "fallback_missing": lambda path: path.unlink(),
+    "recording_damaged": damaged,
+    "fallback_altered": altered,
+    "fallback_cut_short": cut_short,
+    "fallback_of_other": of_another_experiment,
+    "recording_foreign": lambda path: path.write_text("none"),
+}
 
-    assert {origin: told.key for origin, told in found.faults.items()} == {Origin.OWN: fault}
-    assert found.fallback.origin is Origin.MADE
-    assert (found.mark, found.is_well) == (Mark.READY, False)
+
+def test_a_recording_that_cannot_stand_in_is_told_and_one_is_made(check, recorded):
+    for fault, spoil in SPOILT.items():
+        spoil(Path(shutil.copy(recorded, recorded.with_name(f"{fault}.coreopsis.jsonl.gz"))))
+    items = (
+        Item(experiment="misbehave", recording=f"{fault}.coreopsis.jsonl.gz") for fault in SPOILT
+    )
+    found = [event for event in check(*items) if not isinstance(event, Step)]
+
+    assert [{origin: told.key for origin, told in each.faults.items()} for each in found] == [
+        {Origin.OWN: fault} for fault in SPOILT
+    ]
+    assert {each.fallback.origin for each in found} == {Origin.MADE}
+    assert {(each.mark, each.is_well) for each in found} == {(Mark.READY, False)}
 
 
 def test_what_preflight_made_is_made_anew_where_it_is_damaged(check):
