@@ -61,6 +61,8 @@ for name in sorted(sys.stdlib_module_names):
     stubs = [*STUBS.glob(f"{name}.pyi"), *STUBS.glob(f"{name}/__init__.pyi")]
     if not stubs:
         continue
+    if "sys.platform" not in stubs[0].read_text():
+        continue  # the same on every system
     here, there = (names(stubs[0], system) for system in (sys.platform, SYSTEM))
     if here and not there:
         sys.modules[name] = None

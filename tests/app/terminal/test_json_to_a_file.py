@@ -24,17 +24,14 @@ from tests.app.recordings import threads
 from tests.processes import PATIENCE_S
 
 ENGLISH = words.load("en")
-SLEEPS = {"job": "sleep", "job_s": 0.005, "rounds": 2, "workers": 2, "pythons": [],
-          "methods": ["serial", "threads"], "switch_interval_s": 0.0001}  # fmt: skip
-SET = ["--set", "job=sleep", "--set", "job_s=5ms", "--set", "rounds=2", "--set", "workers=2",
-       "--set", "pythons=none", "--set", "methods=serial,threads",
-       "--set", "switch_interval_s=0.1ms"]  # fmt: skip
+FEW = {"methods": ["call"], "rounds": 2, "sample_s": 0.001}
+SET = ["--set", "methods=call", "--set", "rounds=2", "--set", "sample_s=1ms"]
 COMMANDS = {
     "inspect": ["inspect"],
     "doctor": ["doctor", "--python", f"{sys.base_prefix}/bin/python3"],  # loads no torch
     "watch": ["watch", "--hz", "20", "--for", "0.2"],
     "experiments": ["experiments"],
-    "run": ["run", "gil-threads", *SET],
+    "run": ["run", "start-cost", *SET],
     "compare": ["compare", "one.coreopsis.jsonl", "other.coreopsis.jsonl"],
     "checkup": ["checkup", "--quick"],  # stopped as soon as it shows how far it is
     "gather": ["gather", f"one{SUFFIX}", f"other{SUFFIX}"],
@@ -63,7 +60,7 @@ def typed(coreopsis):
     threads(threads_s=0.2).write(folder / "other.coreopsis.jsonl")
     for name in ("one", "other"):
         (folder / f"{name}{SUFFIX}").write_bytes(encode_checkup(checkup(id=name)))
-    lecture = Lecture(title="x", item=(Item(experiment="gil-threads", set=SLEEPS),))
+    lecture = Lecture(title="x", item=(Item(experiment="start-cost", set=FEW),))
     (folder / "x.coreopsis-lecture.toml").write_bytes(encode(lecture))
 
     def run(command: list[str], *, is_stopped: bool = False, to_file: bool = True) -> Told:

@@ -20,13 +20,10 @@ from tests.processes import until
 ENGLISH = words.load("en")
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 
-# It sleeps, which costs no processor.
-SLEEPS = Item(
-    experiment="gil-threads",
-    set={"job": "sleep", "job_s": 0.005, "rounds": 2, "workers": 2, "pythons": [],
-         "methods": ["serial", "threads"], "switch_interval_s": 1e-4},
-)  # fmt: skip
-READY = Item(experiment="amdahl", minutes=5.0)
+CALLS = Item(
+    experiment="start-cost", set={"methods": ["call", "thread"], "rounds": 2, "sample_s": 0.001}
+)
+READY = Item(experiment="amdahl", minutes=5.0)  # it comes with a recording
 RUNS = ("ready", "busy")  # other programs may use the machine of the tests
 NO_GPU = Item(experiment="p2p")  # which needs two, and has no recording
 
@@ -44,32 +41,32 @@ def lecture(coreopsis):
 
 
 def test_two_items_are_ready_and_one_of_them_is_recorded(coreopsis, lecture):
-    said = coreopsis("preflight", lecture(READY, SLEEPS))
+    said = coreopsis("preflight", lecture(READY, CALLS))
 
     busy = said.out.count(ENGLISH.text("preflight.busy").partition("{")[0])
     assert (said.code, said.err) == (4 if busy else 0, "")
     assert said.lines[0] == "Two things"
     key = "preflight.some_ready" if busy else "preflight.all_ready"
     assert said.lines[-1] == ENGLISH.say(key, {"count": 2, "ready": 2 - busy})
-    rows = [line for line in said.lines if "amdahl" in line or "gil-threads" in line]
+    rows = [line for line in said.lines if "amdahl" in line or "start-cost" in line]
     assert [row.split()[0] for row in rows] == ["1", "2"]
     assert max(map(len, said.lines)) <= 80
     (path,) = (coreopsis.folder / "x.recordings").iterdir()
-    assert read(path).started.params["methods"] == ["serial", "threads"]
+    assert read(path).started.params["methods"] == ["call", "thread"]
     assert coreopsis.runs == []  # what is tried is no run of the library
 
 
-def test_the_document_says_all_of_each_item(coreopsis, lecture):
-    wrong = replace(SLEEPS, recording="kept.jsonl")
+def test_the_document_says_all_of_each_item(coreopsis, inside, lecture):
+    wrong = replace(CALLS, recording="kept.jsonl")
     burst().write(coreopsis.folder / "kept.jsonl")
-    said = coreopsis("preflight", "--json", lecture(wrong, NO_GPU, Item(experiment="nobody")))
+    said = inside("preflight", "--json", lecture(wrong, NO_GPU, Item(experiment="nobody")))
     told = json.loads(said.out)
     ready, gpu, unknown = told["items"]
 
     assert (said.code, said.err) == (1, "")
     assert (told["format"], told["version"]) == ("coreopsis.preflight", 1)
     assert (told["title"], told["whole"]) == ("Two things", True)
-    assert (ready["place"], ready["experiment"]) == (1, "gil-threads")
+    assert (ready["place"], ready["experiment"]) == (1, "start-cost")
     assert ready["mark"] in RUNS
     assert (ready["disturbance"] is None) == (ready["mark"] == "ready")
     assert ready["seconds"] > 0
@@ -84,13 +81,13 @@ def test_the_document_says_all_of_each_item(coreopsis, lecture):
 
 @pytest.mark.parametrize(
     ("item", "mark"),
-    [(replace(READY, minutes=0.01), "long"),
+    [(replace(CALLS, minutes=0.0001), "long"),
      (Item(experiment="amdahl", set={"rounds": 0}), "recording"),
-     (replace(READY, recording="none.jsonl"), "ready")],
+     (replace(CALLS, recording="none.jsonl"), "ready")],
     ids=["long", "recording", "fault"],
 )  # fmt: skip
-def test_what_is_to_be_looked_at_has_a_code_of_its_own(coreopsis, lecture, item, mark):
-    said = coreopsis("preflight", "--json", lecture(item))
+def test_what_is_to_be_looked_at_has_a_code_of_its_own(inside, lecture, item, mark):
+    said = inside("preflight", "--json", lecture(item))
 
     assert said.code == 4
     (found,) = json.loads(said.out)["items"]
@@ -143,7 +140,7 @@ def test_a_machine_from_a_file_is_not_measured(inside, lecture, machine_file):
 def test_ctrl_c_ends_it_while_it_waits_for_another(coreopsis, lecture, options):
     lock = Lock(coreopsis.lock)
     assert lock.take({"experiment": "burst-random", "since": "12:34:56"})
-    process = coreopsis.start("preflight", lecture(NO_GPU, SLEEPS), *options)
+    process = coreopsis.start("preflight", lecture(NO_GPU, CALLS), *options)
     assert b"burst-random" in process.stderr.readline()
     for _ in range(3):
         os.killpg(process.pid, signal.SIGINT)
