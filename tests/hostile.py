@@ -257,7 +257,7 @@ def damaged(data: Any, changes: list[tuple[str, int, Any]]) -> Any:
     """Replace, drop or repeat some of the values of parsed JSON; return it."""
     for kind, place, what in changes:
         leaf = copy.deepcopy(what)  # or a later change would change it for all
-        holders = list(_holders(data))
+        holders = _holders(data)
         holder, key = holders[place % len(holders)]
         match kind:
             case "leaf":
@@ -270,7 +270,7 @@ def damaged(data: Any, changes: list[tuple[str, int, Any]]) -> Any:
             case "again" if isinstance(holder, list):
                 holder.append(copy.deepcopy(holder[key]))
             case "many" if isinstance(holder, list):
-                size = sum(1 for _ in _holders([holder[key]]))
+                size = len(_holders([holder[key]]))
                 holder.extend(copy.deepcopy(holder[key]) for _ in range(20_000 // (size + 9)))
             case "same":  # a value from elsewhere: a cycle of parents, a wrong thread
                 other, name_there = holders[place // 7 % len(holders)]
@@ -278,9 +278,11 @@ def damaged(data: Any, changes: list[tuple[str, int, Any]]) -> Any:
     return data
 
 
-def _holders(data: Any) -> Any:
-    """Yield (holder, key) of every value."""
+def _holders(data: Any, found: list[tuple[Any, Any]] | None = None) -> list[tuple[Any, Any]]:
+    """Return (holder, key) of every value."""
+    found = [] if found is None else found
     if isinstance(data, dict | list):
-        for key, value in list(data.items() if isinstance(data, dict) else enumerate(data)):
-            yield data, key
-            yield from _holders(value)
+        for key, value in data.items() if isinstance(data, dict) else enumerate(data):
+            found.append((data, key))
+            _holders(value, found)
+    return found

@@ -44,9 +44,9 @@ def named(body, known):
                 yield from (each.asname for each in names if each.asname)
 
 
-def names(stub, system):
+def names(body, system):
     known = {"sys": types.SimpleNamespace(platform=system, version_info=sys.version_info)}
-    return {name for name in named(ast.parse(stub.read_text()).body, known) if name[0] != "_"}
+    return {name for name in named(body, known) if name[0] != "_"}
 
 
 modules = [*imported()]
@@ -61,9 +61,11 @@ for name in sorted(sys.stdlib_module_names):
     stubs = [*STUBS.glob(f"{name}.pyi"), *STUBS.glob(f"{name}/__init__.pyi")]
     if not stubs:
         continue
-    if "sys.platform" not in stubs[0].read_text():
+    stub = stubs[0].read_text()
+    if "sys.platform" not in stub:
         continue  # the same on every system
-    here, there = (names(stubs[0], system) for system in (sys.platform, SYSTEM))
+    body = ast.parse(stub).body
+    here, there = names(body, sys.platform), names(body, SYSTEM)
     if here and not there:
         sys.modules[name] = None
         taken.append(name)

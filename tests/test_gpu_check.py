@@ -80,12 +80,12 @@ def ran(values=None, experiment="pinned", **more):
 
 
 def test_an_experiment_is_run_and_its_finding_read(tmp_path):
-    found = runs.run("talk-cost", tmp_path, quick=True, limit_s=60.0)
+    found = runs.run("isolation", tmp_path, quick=True, limit_s=60.0)
 
     assert (found.code, found.outcome, found.is_wrong) == (0, "completed", False), found
-    assert found.values["pipe_large_s"] > 0
+    assert found.values["processes_left"] > 0
     assert found.params["rounds"] > 0
-    assert (tmp_path / "talk-cost.coreopsis.jsonl.gz").exists()
+    assert (tmp_path / "isolation.coreopsis.jsonl.gz").exists()
 
 
 @pytest.mark.parametrize(("way", "code"), [("crashes", -11), ("is killed", -9)])

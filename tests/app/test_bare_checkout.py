@@ -16,14 +16,15 @@ from tests.checkout import environment
 from tests.experiments.engine.test_entry import MEASURE
 
 PACKAGES = ("app", "experiments", "machine", "resources")
-SETTINGS = ("job=sleep", "job_s=0.005", "rounds=3", "switch_interval_s=0.0001")
+SETTINGS = ("job=sleep", "job_s=0.005", "rounds=1", "switch_interval_s=0.0001", "workers=2",
+            "methods=serial,processes")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("bare") / "checkout"
     for name in PACKAGES:
-        skipped = shutil.ignore_patterns("__pycache__", "*.coreopsis*", "window")
+        skipped = shutil.ignore_patterns("*.coreopsis*", "*.nb[ci]", "window")
         shutil.copytree(ROOT / name, folder / name, ignore=skipped)
     return folder
 
