@@ -288,8 +288,14 @@ def caches_of(machine: Machine, thread_id: int) -> list[Cache]:
 
 def last_level_cache_bytes(machine: Machine) -> int | None:
     """Return the size of the largest last-level cache that a usable thread has."""
-    last = [c[-1] for t in usable_threads(machine) if (c := caches_of(machine, t.id))]
-    sizes = [(cache.level or 0, cache.size_bytes or 0) for cache in last]
+    last: dict[int, Cache] = {}  # of each thread, in one pass: a machine may have 512 of both
+    for cache in machine.cpu.caches:
+        if cache.kind != "instruction":
+            for thread_id in cache.threads:
+                if (cache.level or 0) >= (last.get(thread_id, cache).level or 0):
+                    last[thread_id] = cache
+    found = [last[each.id] for each in usable_threads(machine) if each.id in last]
+    sizes = [(cache.level or 0, cache.size_bytes or 0) for cache in found]
     return max(sizes, default=(0, 0))[1] or None
 
 
