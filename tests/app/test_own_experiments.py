@@ -48,12 +48,12 @@ def test_what_new_writes_is_whole_runs_at_once_and_can_be_replayed(coreopsis, in
     assert inside("replay", coreopsis.runs[-1]).code == 0
 
 
-def test_new_writes_where_it_is_told_and_says_how_to_run_it(coreopsis, inside, tmp_path):
+def test_new_writes_where_it_is_told_and_says_how_to_run_it(inside, tmp_path):
     said = inside("new", "calls", "--in", tmp_path / "class")
 
     assert said.code == 0
     assert f"--experiments {tmp_path / 'class'}" in said.out.replace("\n", "")
-    run = coreopsis("--experiments", tmp_path / "class", "run", "calls", "--no-keep", *SMALL)
+    run = inside("--experiments", tmp_path / "class", "run", "calls", "--no-keep", *SMALL)
     assert run.code == 0
     assert inside("check", tmp_path / "class" / "calls").code == 0
 
@@ -84,7 +84,7 @@ def test_a_folder_may_be_called_as_its_experiment_is_with_hyphens(coreopsis, ins
 
     checked = inside("check", folder)
     assert (checked.code, checked.err) == (0, ""), checked.out
-    assert "two-calls" in inside("experiments").out
+    assert "two-calls" in inside("experiments", "two-calls").out
     assert inside("run", "two-calls", *SMALL).code == 0
     assert inside("replay", coreopsis.runs[-1]).code == 0
     yours.use([shelf])
