@@ -21,6 +21,7 @@ from experiments.core.catalogue import Catalogue
 from experiments.core.problems import Problem, UserError
 from experiments.core.shelves import MAIN, YOURS, Home, homes
 from experiments.engine.examine import examine
+from machine.system.installed import changed_ns
 
 GROUP = "coreopsis.experiments"
 FOLDER = "experiments"  # in the data folder
@@ -44,7 +45,7 @@ def use_folders(data: Path, given: Sequence[Path]) -> None:
 
 def _of_packages() -> Iterator[Path]:
     """Yield the folders that installed packages name; none of them is imported."""
-    if not any(_names_some(place, _changed_ns(place)) for place in sys.path):
+    if not any(_names_some(place, changed_ns(place)) for place in sys.path):
         return
     from importlib import metadata
 
@@ -63,14 +64,6 @@ def _names_some(place: str, _changed_ns: int) -> bool:
             if GROUP.encode() in Path(path).read_bytes():
                 return True
     return False
-
-
-def _changed_ns(place: str) -> int:
-    """Return when a package last came to this place, or went."""
-    try:
-        return os.stat(place or os.curdir).st_mtime_ns
-    except OSError:
-        return 0
 
 
 def own_homes() -> dict[str, Home]:

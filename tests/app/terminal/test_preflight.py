@@ -23,7 +23,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 CALLS = Item(
     experiment="start-cost", set={"methods": ["call", "thread"], "rounds": 2, "sample_s": 0.001}
 )
-READY = Item(experiment="amdahl", minutes=5.0)  # it comes with a recording
+READY = Item(experiment="isolation", minutes=5.0)  # it comes with a recording
 RUNS = ("ready", "busy")  # other programs may use the machine of the tests
 NO_GPU = Item(experiment="p2p")  # which needs two, and has no recording
 
@@ -48,7 +48,7 @@ def test_two_items_are_ready_and_one_of_them_is_recorded(coreopsis, lecture):
     assert said.lines[0] == "Two things"
     key = "preflight.some_ready" if busy else "preflight.all_ready"
     assert said.lines[-1] == ENGLISH.say(key, {"count": 2, "ready": 2 - busy})
-    rows = [line for line in said.lines if "amdahl" in line or "start-cost" in line]
+    rows = [line for line in said.lines if "isolation" in line or "start-cost" in line]
     assert [row.split()[0] for row in rows] == ["1", "2"]
     assert max(map(len, said.lines)) <= 80
     (path,) = (coreopsis.folder / "x.recordings").iterdir()
