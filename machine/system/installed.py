@@ -19,7 +19,7 @@ def version_of(library: str) -> str | None:
 
 @functools.lru_cache(maxsize=32)
 def _told_in(place: str, _changed_ns: int) -> list[str]:
-    """Return the folders there that tell of a package: one list for all that are asked for."""
+    """Return the folders there that describe packages: listed once for all that are asked for."""
     try:
         names = os.listdir(place or os.curdir)
         return [name for name in names if name.endswith((".dist-info", ".egg-info"))]
