@@ -181,11 +181,11 @@ def test_a_line_of_json_holds_no_character_that_is_obeyed_and_says_the_same():
     assert messages.decode_event(line) == note
 
 
-def test_who_holds_the_lock_gives_no_command(coreopsis):
+def test_who_holds_the_lock_gives_no_command(coreopsis, inside):
     coreopsis.lock.write_text(json.dumps({"experiment": EVIL_JSON, "since": EVIL_JSON}))
     with coreopsis.lock.open("r+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        said = coreopsis("run", "race", "--quick", "--now")
+        said = inside("run", "race", "--quick", "--now")
 
     assert said.code == 3
     assert "\N{REPLACEMENT CHARACTER}" in said.err

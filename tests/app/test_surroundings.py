@@ -91,7 +91,7 @@ def test_a_copy_that_cannot_be_written_is_told_and_the_run_is_kept(coreopsis, in
 
 
 @pytest.mark.parametrize("closed", [(1,), (2,), (0, 1, 2)], ids=str)
-@pytest.mark.parametrize("command", [["inspect"], ["inspect", "--json"], [*SHORT]], ids=" ".join)
+@pytest.mark.parametrize("command", [["inspect", "--json"], [*SHORT]], ids=" ".join)
 def test_closed_streams_are_no_trouble_and_no_file_takes_their_numbers(coreopsis, command, closed):
     process = subprocess.Popen(
         [sys.executable, "-m", "app", "--data", str(coreopsis.data), *command],

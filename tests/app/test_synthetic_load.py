@@ -33,8 +33,15 @@ def own(load: KnownLoad) -> psutil.Process:
 
 
 def all_gone(processes) -> bool:
-    _, alive = psutil.wait_procs(processes, timeout=PATIENCE_S)
-    return not [p for p in alive if p.status() != psutil.STATUS_ZOMBIE]
+    """Wait for their end, and not until somebody has reaped them: another load burns meanwhile."""
+    return until(lambda: not any(map(lives, processes)), PATIENCE_S)
+
+
+def lives(process: psutil.Process) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def test_as_many_processes_compute_as_were_wanted(load):

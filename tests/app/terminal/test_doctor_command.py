@@ -33,10 +33,10 @@ def test_our_own_pytorch_is_examined_where_no_other_is_given(coreopsis):
 
 @no_gpu_here
 @pytest.mark.skipif(not OTHERS, reason="there is no other Python here")
-def test_another_python_is_examined_instead(coreopsis):
+def test_another_python_is_examined_instead(inside):
     folder = OTHERS[-1].parent.parent  # without this program's own path, as its user runs it
-    said = coreopsis("doctor", "--python", folder, PYTHONPATH="")
-    told = json.loads(coreopsis("doctor", "--json", "--python", folder, PYTHONPATH="").out)
+    said = inside("doctor", "--python", folder, PYTHONPATH="")
+    told = json.loads(inside("doctor", "--json", "--python", folder, PYTHONPATH="").out)
 
     assert (said.code, said.err) == (0, "")
     assert said.lines[0] == "No accelerator is visible here, and this Python has no PyTorch."

@@ -377,11 +377,11 @@ def test_a_run_stopped_before_its_first_row_says_one_sentence(coreopsis):
     assert coreopsis.runs == []
 
 
-def test_the_file_of_a_run_stopped_before_its_first_row_says_no_more(coreopsis):
+def test_the_file_of_a_run_stopped_before_its_first_row_says_no_more(coreopsis, inside):
     lines = burst().lines[0], messages.encode(messages.Finished(outcome=messages.Outcome.STOPPED))
     path = Made(burst().run, lines).write(coreopsis.folder / "x.coreopsis.jsonl")
 
-    said = coreopsis("replay", path)
+    said = inside("replay", path)
 
     assert said.lines[2:] == ["", ENGLISH.say("outcomes.stopped_empty")]
 
