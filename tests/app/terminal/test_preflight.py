@@ -40,8 +40,8 @@ def lecture(coreopsis):
     return write
 
 
-def test_two_items_are_ready_and_one_of_them_is_recorded(coreopsis, lecture):
-    said = coreopsis("preflight", lecture(READY, CALLS))
+def test_two_items_are_ready_and_one_of_them_is_recorded(coreopsis, inside, lecture):
+    said = inside("preflight", lecture(READY, CALLS))
 
     busy = said.out.count(ENGLISH.text("preflight.busy").partition("{")[0])
     assert (said.code, said.err) == (4 if busy else 0, "")
