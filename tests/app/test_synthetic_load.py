@@ -33,7 +33,7 @@ def own(load: KnownLoad) -> psutil.Process:
 
 
 def all_gone(processes) -> bool:
-    """Wait for their end, and not until somebody has reaped them: another load burns meanwhile."""
+    """Wait for their end. A zombie has ended: until it is reaped, the other load would burn."""
     return until(lambda: not any(map(lives, processes)), PATIENCE_S)
 
 
