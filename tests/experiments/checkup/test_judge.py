@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import math
 import random
 from collections import Counter
@@ -8,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from experiments.checkup.checks import rows_of
+from experiments.checkup.evidence import Ran
 from experiments.checkup.judge import CONFIRMED, against, is_steady, timed
 from experiments.checkup.probes.sustained.experiment import Work
 from experiments.checkup.result import Word
@@ -36,10 +38,14 @@ def spiky(usual: float, chance: random.Random) -> Sample:
     return sample
 
 
+@functools.cache
+def stream_run() -> Ran:
+    return ran("stream", (), workstation())
+
+
 def judged(name: str, source: Source, sample: Sample, expected: float | list[float]):
     """The row of a checkup: measured again where it scatters, or before it goes red."""
-    judge, here = rule(name), evidence(workstation())
-    run = ran("stream", (), workstation())
+    judge, here, run = rule(name), evidence(workstation()), stream_run()
     samples: list[list[float]] = []
     while True:
         samples.append([sample() for _ in range(ROUNDS)])
