@@ -498,5 +498,10 @@ def fake_gpu(monkeypatch, **given: Any) -> Iterator[FakeGpu]:
     monkeypatch.setattr(torch, "autocast", lambda device_type, **how: autocast("cpu", **how))
     for name, call in played.items():
         monkeypatch.setattr(torch.cuda, name, call)
-    with gpu:
-        yield gpu
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # of small works, several would only wait for each other
+    try:
+        with gpu:
+            yield gpu
+    finally:
+        torch.set_num_threads(threads)  # or all that follows had as many as the made-up machine

@@ -44,10 +44,7 @@ def slow_links():
         patch.setattr(fake, "PEER_BYTES_PER_S", 2e9)
         patch.setattr(fake, "PINNED_BYTES_PER_S", 1e9)
         patch.setattr(pairs, "DELAYS", 5)
-        before = torch.get_num_threads()
-        torch.set_num_threads(1)
         yield
-        torch.set_num_threads(before)
 
 
 def measured(gpu, params=SMALL, here=JOINED):

@@ -25,14 +25,6 @@ SMALL = Params(device=NAME, beside=SECOND, job_s=0.002, a_rows=64, b_rows=64, ro
 SLOW = {"count": 2, "flop_per_s": 1e10}  # 50 µs for 64 rows: ten calls
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)  # for small products the others only get in the way
-    yield
-    torch.set_num_threads(before)
-
-
 def measured(gpu, params=SMALL):
     kinds = {kind: name for name, kind in module.EXPERIMENT.tables.items()}
     tables, notes = {name: [] for name in kinds.values()}, []
@@ -125,8 +117,8 @@ def test_one_gpu_and_the_processor_work_together_if_the_gpu_is_called_first():
 
 
 def test_beside_a_gpu_the_processor_uses_all_its_cores():
-    before = torch.get_num_threads()
     with pytest.MonkeyPatch.context() as patch, fake_gpu(patch, **SLOW):
+        before = torch.get_num_threads()
         bench = Bench(machine(gpus=1))
         with workers(bench, NAME, CPU, cores=3):
             assert torch.get_num_threads() == 3

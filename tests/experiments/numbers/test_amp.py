@@ -50,12 +50,9 @@ HERE = machine(gpus=1)
 
 @pytest.fixture(scope="module", autouse=True)
 def short():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # tiny works: several would only wait for each other
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(amp, "SAMPLE_S", 1e-4)
         yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture

@@ -46,12 +46,9 @@ HERE = machine(gpus=1)
 
 @pytest.fixture(scope="module", autouse=True)
 def short_samples():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # tiny works: several would only wait for each other
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(channels_last, "SAMPLE_S", 1e-5)
         yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture
