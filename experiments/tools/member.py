@@ -8,6 +8,7 @@ then the environment describes the member.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import pickle
 import threading
@@ -178,6 +179,7 @@ class _Wire:
 
 def main() -> None:
     """Take a task from standard input, do it, and stay until that input ends."""
+    gc.disable()  # until torch is loaded: to look through it again and again takes a tenth of that
     wire = _Wire()
     with open(take_input(), "rb", buffering=0) as orders:
         task: Task = pickle.load(orders)
@@ -202,6 +204,7 @@ def _serve(task: Task, wire: _Wire, orders: Any) -> None:
         threads=task.threads,
         local_rank=task.rank,
     )
+    gc.enable()
     speak_through(interface_towards(LOOPBACK))
     wire.send(LOADED)
     pickle.load(orders)  # all have loaded, and will join at once
