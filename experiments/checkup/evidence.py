@@ -98,7 +98,7 @@ class Evidence:
 
     def elsewhere(self, rule: Rule, part: str) -> list[float]:
         """Return the samples of a rule on parts of the same model, of machines known to be good."""
-        if not self.references:  # or each row would write the whole machine anew
+        if not self.references:  # to write a large machine takes longer than to judge a row
             return []
         mine, what = _model(to_json(self.machine), part), part.partition(".")[2]
         return [

@@ -70,6 +70,19 @@ def no_looking(monkeypatch):
     monkeypatch.setattr(run_checkup, "look_around", lambda _here, **_: run_checkup.Surroundings())
 
 
+@pytest.fixture
+def unwatched(monkeypatch):
+    """Start no worker that watches: for checkups of which only the rows are looked at."""
+
+    class Unwatched:
+        def take(self):
+            return []
+
+        def close(self): ...
+
+    monkeypatch.setattr(run_checkup, "_Watching", Unwatched)
+
+
 def roof(share):
     return [
         row
@@ -162,7 +175,7 @@ def test_stop_ends_it_and_what_was_not_reached_is_said():
     assert {row.word for row in measured} <= {Word.UNCHECKED, Word.ABSENT}
 
 
-def test_a_machine_known_to_be_good_is_what_is_expected():
+def test_a_machine_known_to_be_good_is_what_is_expected(unwatched):
     good = carried(Checkup("quick", machine=server, engine=of_gpus("", 1.0)))[1]
     slower = FakeEngine(lambda experiment, _: roof(0.6) if experiment == ROOFLINE else None)
     _, result = carried(Checkup("quick", machine=server, engine=slower, references=[good]))
@@ -172,7 +185,7 @@ def test_a_machine_known_to_be_good_is_what_is_expected():
 
 
 @pytest.mark.parametrize("kind", ["baseline", "references"])
-def test_what_another_version_of_a_rule_found_is_no_expectation(kind):
+def test_what_another_version_of_a_rule_found_is_no_expectation(kind, unwatched):
     found = carried(Checkup("quick", machine=server, engine=of_gpus("", 1.0)))[1]
     older = replace(found, rows=tuple(replace(r, version=r.version + 1) for r in found.rows))
     always = {"ceiling", "consistency"}
@@ -183,7 +196,7 @@ def test_what_another_version_of_a_rule_found_is_no_expectation(kind):
         assert {each.source for each in row.expected} == sources
 
 
-def test_one_gpu_known_to_be_good_serves_all_of_its_model():
+def test_one_gpu_known_to_be_good_serves_all_of_its_model(unwatched):
     """Of the reference's one GPU nothing was expected; here all eight are slow."""
 
     def alone():
@@ -198,7 +211,7 @@ def test_one_gpu_known_to_be_good_serves_all_of_its_model():
     assert {row.word for row in slow} == {Word.PROBLEM}
 
 
-def test_a_reference_of_other_parts_says_nothing():
+def test_a_reference_of_other_parts_says_nothing(unwatched):
     good = carried(Checkup("quick", machine=server, engine=of_gpus("", 1.0)))[1]
     _, result = carried(
         Checkup("quick", machine=workstation, engine=of_gpus("", 1.0), references=[good])

@@ -9,14 +9,17 @@ import sys
 import pytest
 
 from machine.gpus import nvml_child
+from machine.inspect import inspect
+from machine.model import to_json
 from tests import ROOT
 from tests.cases import not_on_windows
 from tests.machine import nvml_library
 
-# The program as users start it, with less patience.
-PROGRAM = (
+# The doctor as users start it, with less patience, and of a Python that says nothing of PyTorch.
+DOCTOR = (
     "import sys; from machine.gpus import nvml_child; nvml_child.WITHIN_S = float(sys.argv.pop(1));"
-    "from app.cli import main; sys.exit(main(sys.argv[1:]))"
+    "from machine.doctor import torch_probe; torch_probe.PROBE = '';"
+    "from app.cli import main; sys.exit(main(['doctor', '--json']))"
 )
 HUNG = "The NVIDIA library libnvidia-ml.so.1 did not answer within 0.5 s."
 EXITED = "The NVIDIA library libnvidia-ml.so.1 ended the process that asked it."
@@ -25,18 +28,6 @@ ODD = "The NVIDIA library libnvidia-ml.so.1 gave answers that make no sense."
 
 def crashed(signal):
     return f"The NVIDIA library libnvidia-ml.so.1 crashed when asked ({signal})."
-
-
-def run(nvml_folder, way, *arguments, within_s=0.5):
-    """Return what `coreopsis ARGUMENTS` prints."""
-    return subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(within_s), *arguments],
-        env=nvml_library.environment(nvml_folder, way),
-        capture_output=True,
-        cwd=ROOT,
-        timeout=60,
-        check=False,
-    )
 
 
 def texts(value):
@@ -51,12 +42,17 @@ def texts(value):
             yield from texts(each)
 
 
-def inspected(nvml_folder, way, **options):
-    done = run(nvml_folder, way, "inspect", "--json", **options)
-    assert done.returncode == 0, done.stderr
-    machine = json.loads(done.stdout)
-    assert all(text.isprintable() for text in texts(machine))
-    return machine
+@pytest.fixture
+def inspected(monkeypatch, nvml_folder):
+    """Return a function from the library's way to behave to this machine, as it is written."""
+
+    def one(way, within_s=30):
+        nvml_library.put(monkeypatch, nvml_folder, way, within_s)
+        machine = to_json(inspect())
+        assert all(text.isprintable() for text in texts(machine))
+        return machine
+
+    return one
 
 
 def reasons(machine):
@@ -76,14 +72,14 @@ def reasons(machine):
         ("crowd", ODD),
     ],
 )
-def test_a_library_that_fails_takes_nothing_along_and_is_named(nvml_folder, way, why):
-    machine = inspected(nvml_folder, way, within_s=0.5 if "hang" in way else 30)
+def test_a_library_that_fails_takes_nothing_along_and_is_named(inspected, way, why):
+    machine = inspected(way, within_s=0.5 if "hang" in way else 30)
     assert machine["cpu"]["counts"]["online"]
     assert reasons(machine)["gpus"] == why
 
 
-def test_a_library_that_answers_is_believed(nvml_folder):
-    machine = inspected(nvml_folder, "well", within_s=30)
+def test_a_library_that_answers_is_believed(inspected):
+    machine = inspected("well")
     (gpu,) = [gpu for gpu in machine["gpus"] if gpu["pci_address"] == "0000:1a:00.0"]
     assert (gpu["name"], gpu["memory_bytes"], gpu["architecture"]) == (
         "NVIDIA Fake",
@@ -94,8 +90,8 @@ def test_a_library_that_answers_is_believed(nvml_folder):
     assert (gpu["power_limit_watts"], gpu["temperature_celsius"]) == (700.0, 61.0)
 
 
-def test_a_library_that_lies_is_not_believed(nvml_folder):
-    machine = inspected(nvml_folder, "lie", within_s=30)
+def test_a_library_that_lies_is_not_believed(inspected):
+    machine = inspected("lie")
     gpu = next(gpu for gpu in machine["gpus"] if (gpu["name"] or "").startswith("Evil"))
     assert gpu["name"].startswith("Evil[2JGPUAAA")
     lies = ("memory_bytes", "memory_bus_bits", "memory_clock_hz", "power_limit_watts")
@@ -112,8 +108,6 @@ def test_a_library_that_lies_is_not_believed(nvml_folder):
 def test_without_the_library_no_process_is_started(monkeypatch, tmp_path):
     monkeypatch.setattr(nvml_child, "is_here", lambda: False)
     monkeypatch.setattr(nvml_child, "start", lambda *_: pytest.fail("started"))
-    from machine.inspect import inspect
-
     assert inspect().cpu
 
 
@@ -129,7 +123,14 @@ def test_the_library_is_found_where_the_loader_looks(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("way", ["hang", "abort", "lie"])
 def test_the_doctor_goes_on_and_names_the_library(nvml_folder, way):
-    done = run(nvml_folder, way, "doctor", "--json", within_s=0.5 if way == "hang" else 30)
+    done = subprocess.run(
+        [sys.executable, "-c", DOCTOR, "0.5" if way == "hang" else "30"],
+        env=nvml_library.environment(nvml_folder, way),
+        capture_output=True,
+        cwd=ROOT,
+        timeout=60,
+        check=False,
+    )
     assert b"Traceback" not in done.stderr
     told = json.loads(done.stdout)
     assert all(text.isprintable() for text in texts(told))
