@@ -207,7 +207,7 @@ def test_a_coroutine_that_blocks_keeps_the_others_waiting():
     free, blocked = (
         next(
             r.all_s
-            for r in measured(p)
+            for r in EXPERIMENT.measure(p, Bench(inspect()))
             if isinstance(r, Wait) and (r.way, r.waits) == ("coroutines", 4)
         )
         for p in (params, replace(params, one_blocks=True))
