@@ -137,6 +137,12 @@ def test_the_highest_power_of_a_gpu_is_told():
 # --- the load -----------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def short_rows(monkeypatch):
+    """Look often: what ends after some looks need not heat for seconds."""
+    monkeypatch.setattr(experiment, "ROW_S", 0.05)
+
+
 def items_of(params=SHORT, here=None):
     return list(measure(params, Bench(here or inspect())))
 
@@ -158,7 +164,7 @@ def threads_left():
     return [each for each in threading.enumerate() if each.name.startswith("heater")]
 
 
-def test_it_ends_where_a_sensor_is_too_hot(monkeypatch):
+def test_it_ends_where_a_sensor_is_too_hot(monkeypatch, short_rows):
     degrees = iter((60.0, 80.0, 96.0, 60.0, 60.0))
 
     def sensors(_root, _notes):
@@ -177,7 +183,7 @@ def test_it_ends_where_a_sensor_is_too_hot(monkeypatch):
     assert threads_left() == []
 
 
-def test_a_sensor_that_falls_silent_near_the_limit_ends_it(monkeypatch):
+def test_a_sensor_that_falls_silent_near_the_limit_ends_it(monkeypatch, short_rows):
     degrees = iter((90.0, 94.0, None, 94.0))
 
     def sensors(_root, _notes):
@@ -207,7 +213,7 @@ def test_two_sensors_of_one_name_stay_apart(monkeypatch):
     assert {(row.sensor, row.celsius) for row in heat} == {("Tctl 0", 50), ("Tctl 1", 60)}
 
 
-def test_it_can_be_stopped_in_the_middle_and_no_thread_works_on():
+def test_it_can_be_stopped_in_the_middle_and_no_thread_works_on(short_rows):
     stop_after_rows(EXPERIMENT, Params(duration_s=4.0), 2)
 
     assert threads_left() == []
