@@ -35,6 +35,7 @@ def gpu(monkeypatch):
     monkeypatch.setattr(gpu_or_not, "PROBE_BYTES", 2**16)
     for name in ("CPU_NUMBERS", "GPU_NUMBERS"):
         monkeypatch.setattr(gpu_or_not, name, 2**12)
+
     def once(device, work):  # the processor takes no time here, and would be asked endlessly
         work()
         return 1

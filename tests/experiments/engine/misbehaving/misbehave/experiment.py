@@ -341,12 +341,6 @@ def pretends_to_be_the_application(p: Params, bench: Bench) -> Measured:
     time.sleep(PATIENCE_S)
 
 
-def talks_of_points(p: Params, bench: Bench) -> Measured:
-    yield Row(value=0.0)
-    os.write(_protocol(), p.text.encode() + b"\n")
-    yield Row(value=1.0)
-
-
 def closes_the_wire(p: Params, bench: Bench) -> Measured:
     yield Row(value=0.0)
     os.close(_protocol())
