@@ -23,6 +23,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app import garbage
+from app.window.core.unread_sources import leave_sources_unread
 from experiments.core.problems import UserError
 from experiments.core.shelves import VARIABLE, YOURS
 from machine.system.files import DATA_FOLDER
@@ -76,6 +77,11 @@ def pytest_xdist_setupnodes(config: pytest.Config) -> None:
         command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n", "0"]
         # What fails here fails again where it is seen.
         subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT, check=False)
+
+
+def pytest_sessionstart() -> None:
+    """Import as the window does, where pytest has loaded PySide before."""
+    leave_sources_unread()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -46,6 +46,9 @@ def _open(context: Context, file: Path | None = None) -> ExitCode:
     from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 
+    from app.window.core.unread_sources import leave_sources_unread
+
+    leave_sources_unread()
     from app.window.core.session import Session
     from app.window.core.settings import load
     from app.window.shell.single import Single
