@@ -10,8 +10,7 @@ from app.reports.document import Document, Mode, Picture, Plot, kind_of
 from app.reports.plain import data_json, foot, to_json, to_markdown, to_text
 from experiments.core.resources import FOLDER, read_resource
 from experiments.core.words import Words
-from experiments.engine.html_block import BLOCK
-from experiments.engine.report_file import HTML_SUFFIX, JSON_SUFFIX
+from experiments.engine.report_file import BLOCK, HTML_SUFFIX, JSON_SUFFIX
 
 SUFFIXES = {
     "html": HTML_SUFFIX,

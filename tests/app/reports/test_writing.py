@@ -32,8 +32,8 @@ from app.reports.writing import PREVIEW_LINES, SUFFIXES, as_text, preview, writt
 from app.runs.run_notes import RunNotes
 from experiments.core.teaching.lesson_run import Guess
 from experiments.engine import report_file
-from experiments.engine.html_block import BLOCK
 from experiments.engine.recording import read
+from experiments.engine.report_file import BLOCK
 from tests.app.recordings import CATALOGUE, ladder, threads
 from tests.app.reports.made import ALL, NOTES, WORDS, report
 from widgets.style import theme as themes

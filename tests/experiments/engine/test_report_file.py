@@ -9,9 +9,8 @@ import pytest
 
 from experiments.core.problems import UserError
 from experiments.engine import report_file
-from experiments.engine.html_block import BLOCK, HEAD_LETTERS
 from experiments.engine.recording import read
-from experiments.engine.report_file import FORMAT, carried_by
+from experiments.engine.report_file import BLOCK, FORMAT, HEAD_LETTERS, carried_by
 from tests.app.recordings import burst
 
 RUN = burst()
