@@ -120,7 +120,9 @@ def test_a_run_is_not_tuned_by_the_program_that_starts_it_and_says_what_was_clea
     monkeypatch.setenv("MALLOC_ARENA_MAX", "1")
     monkeypatch.setenv("HSA_OVERRIDE_GFX_VERSION", "11.0.0")
     with contextlib.closing(Engine(shelves=SHELVES)) as engine:
-        (started,) = (e for e in hear(start(engine)) if isinstance(e, messages.Started))
+        events = hear(start(engine, "says_whether_garbage_is_collected"))
+    (started,) = (event for event in events if isinstance(event, messages.Started))
+    assert [row.row for row in rows(events)] == [{"value": 1.0}]
     assert "MALLOC_ARENA_MAX" not in started.environment["variables"]
     assert "MALLOC_ARENA_MAX" in started.environment["cleared_variables"]
     assert started.environment["variables"]["HSA_OVERRIDE_GFX_VERSION"] == "11.0.0"

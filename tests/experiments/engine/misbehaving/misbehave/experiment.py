@@ -7,6 +7,7 @@ after `PATIENCE_S`, so that nothing stays for long where the engine fails.
 from __future__ import annotations
 
 import ctypes
+import gc
 import math
 import os
 import signal
@@ -71,6 +72,10 @@ def behaves(p: Params, bench: Bench) -> Measured:
     for number in range(p.rows):
         yield Row(value=float(number))
         yield Progress((number + 1) / p.rows)
+
+
+def says_whether_garbage_is_collected(p: Params, bench: Bench) -> Measured:
+    yield Row(value=float(gc.isenabled()))
 
 
 def takes_samples(p: Params, bench: Bench) -> Measured:
