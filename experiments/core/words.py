@@ -188,11 +188,14 @@ def _flatten(prefix: str, tree: Mapping[str, Any], texts: dict[str, str]) -> Non
 
 
 class _Shown(dict[str, str]):
+    """What a text asks for of many values, each shown when it is asked for."""
+
     def __init__(self, values: Mapping[str, Any]) -> None:
-        super().__init__({name: _show(name, value) for name, value in values.items()})
+        super().__init__()
+        self._values = values
 
     def __missing__(self, name: str) -> str:
-        return f"{{{name}}}"
+        return _show(name, self._values[name]) if name in self._values else f"{{{name}}}"
 
 
 def _show(name: str, value: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -103,9 +103,7 @@ def spreads(
         rounds.setdefault(number[0] if number else len(rounds), []).append(sample)
     middles = {k: {n: statistics.median(s) for n, s in each.items()} for k, each in of.items()}
     return {
-        kind: replace(found, busy_cores=busy_cores(kind))
-        for kind, each in middles.items()
-        if (found := _spread(each))
+        kind: found for kind, each in middles.items() if (found := _spread(each, busy_cores(kind)))
     }
 
 
@@ -151,7 +149,7 @@ def collected(
     return found
 
 
-def _spread(by_round: Mapping[int, float]) -> Spread | None:
+def _spread(by_round: Mapping[int, float], busy_cores: int = 1) -> Spread | None:
     """Return median and interval (min to max below 8 samples, else p10 to p90); None if empty."""
     ordered = sorted(by_round.values())
     if not ordered:
@@ -160,7 +158,7 @@ def _spread(by_round: Mapping[int, float]) -> Spread | None:
         low, high = ordered[0], ordered[-1]
     else:
         low, high = quantile(ordered, 0.1), quantile(ordered, 0.9)
-    return Spread(statistics.median(ordered), low, high, len(ordered), by_round)
+    return Spread(statistics.median(ordered), low, high, len(ordered), by_round, busy_cores)
 
 
 def medians(samples: Iterable[tuple[K, float]]) -> dict[K, float]:
