@@ -177,13 +177,14 @@ def _closure(experiment: Experiment[Any], *others: str) -> dict[str, Path]:
     names = (path.relative_to(folder).with_suffix("").parts for path in _own_code(folder))
     wanted = [".".join((package, *parts)) for parts in names] + list(others)
     found: dict[str, Path] = {}
+    seen: set[str] = set()  # with names that are no modules
     while wanted:
         module = wanted.pop(0)
-        path = None if module in found else _path(experiment, module)
-        if path is not None:
+        if module not in seen and (path := _path(experiment, module)) is not None:
             found[module] = path
             wanted += (each for each in _imports(module, path) if each.split(".")[0] in OURS)
             wanted.append(module.rpartition(".")[0])
+        seen.add(module)
     return found
 
 

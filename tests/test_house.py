@@ -21,23 +21,20 @@ KNOW_EACH_OTHER = {
 }
 
 
-def modules() -> Iterator[tuple[Path, set[str]]]:
-    """Yield each module, and the names that it imports."""
+def modules() -> Iterator[Path]:
+    """Yield the file of each module."""
     for floor in FLOORS:
-        for path in (ROOT / floor).rglob("*.py"):
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-            yield (
-                path,
-                {
-                    name
-                    for node in ast.walk(tree)
-                    if isinstance(node, ast.ImportFrom) and node.module and not node.level
-                    for name in (
-                        node.module,
-                        *(f"{node.module}.{each.name}" for each in node.names),
-                    )
-                },
-            )
+        yield from (ROOT / floor).rglob("*.py")
+
+
+def imported(path: Path) -> set[str]:
+    """Return the names that a module imports from others."""
+    return {
+        name
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level
+        for name in (node.module, *(f"{node.module}.{each.name}" for each in node.names))
+    }
 
 
 def folder_of(name: str) -> Path | None:
@@ -48,8 +45,8 @@ def folder_of(name: str) -> Path | None:
 
 def test_no_two_folders_know_each_other_but_those_that_are_named():
     knows: dict[Path, set[Path]] = defaultdict(set)
-    for path, names in modules():
-        knows[path.parent] |= {found for name in names if (found := folder_of(name))}
+    for path in modules():
+        knows[path.parent] |= {found for name in imported(path) if (found := folder_of(name))}
     pairs = {
         frozenset(str(each.relative_to(ROOT)) for each in (one, other))
         for one, known in knows.items()
@@ -63,7 +60,7 @@ def test_no_two_folders_know_each_other_but_those_that_are_named():
 
 
 def test_no_folder_holds_more_files_than_one_takes_in_at_a_glance():
-    files = (path for path, _ in modules() if path.name != "__init__.py")
+    files = (path for path in modules() if path.name != "__init__.py")
     held = Counter(path.parent.relative_to(ROOT) for path in files)
 
     assert {str(folder): n for folder, n in held.items() if n > MOST_FILES} == {}
