@@ -188,7 +188,7 @@ def _flatten(prefix: str, tree: Mapping[str, Any], texts: dict[str, str]) -> Non
 
 
 class _Shown(dict[str, str]):
-    """What a text asks for of many values, each shown when it is asked for."""
+    """Shows a value when a text names it: a finding has many, and a text names few."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         super().__init__()

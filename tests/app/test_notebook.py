@@ -212,7 +212,7 @@ def test_the_plot_is_sorted_and_worded_as_in_the_window(tmp_path):
 
 
 def test_it_says_whether_the_run_was_disturbed(tmp_path):
-    cells = cells_of("race", SETTINGS["race"])
+    cells = cells_of("start-cost", SETTINGS["start-cost"])
     for others, key in ((0.5, "stands.machine_was_busy"), (0.0, "badges.solid_why")):
         made = f"""
 from experiments.core.declare import Note
@@ -241,7 +241,7 @@ alone_loss = Loss(0.0, 0)
 
 
 def test_a_plot_of_disturbed_rows_alone_is_drawn_all_the_same(tmp_path):
-    cells = cells_of("race", SETTINGS["race"])
+    cells = cells_of("start-cost", SETTINGS["start-cost"])
     disturbed = """
 for path in rows.glob("*.csv"):
     head, *lines = path.read_text().splitlines()
@@ -252,7 +252,7 @@ for path in rows.glob("*.csv"):
     told = run(cells, tmp_path, PLOTTED, "print(json.dumps(names))")
 
     assert told.returncode == 0, told.stderr
-    assert len(json.loads(told.stdout.splitlines()[-1])) == 3
+    assert len(json.loads(told.stdout.splitlines()[-1])) == 2
 
 
 @pytest.mark.slow

@@ -64,7 +64,7 @@ def test_reading_the_code_of_kernels_loads_no_numba():
     ("experiment_id", "settings"),
     [
         ("race", ("workers=2", "times=20000", "rounds=2", "pythons=none")),
-        ("cache-ladder", ("largest_bytes=1 MiB", "points_per_octave=1", "rounds=1")),
+        ("counters", ("most_threads=2", "rounds=3")),  # kernels, its own and shared ones
     ],
 )
 def test_a_script_runs_on_its_own_with_the_packages_it_names(tmp_path, experiment_id, settings):

@@ -32,10 +32,20 @@ DOCUMENTS = {
 }
 
 
-@pytest.fixture(params=DOCUMENTS)
-def document(request, qapp, tmp_path) -> Document:
+@pytest.fixture(params=DOCUMENTS, scope="module")
+def document(request, qapp, tmp_path_factory) -> Document:
     themes.add_fonts()
-    return DOCUMENTS[request.param](tmp_path)
+    return DOCUMENTS[request.param](tmp_path_factory.mktemp("document"))
+
+
+@pytest.fixture(scope="module")
+def pdfs(qapp, document) -> dict[str, bytes]:
+    """Return the document as it is written from a window of each mode."""
+    made = {}
+    for mode in MODES:
+        themes.apply(qapp, themes.load(mode))
+        made[mode] = written(document, "pdf", WORDS)
+    return made
 
 
 def words_of(document: Document) -> set[str]:
@@ -55,10 +65,8 @@ def words_of(document: Document) -> set[str]:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_every_text_of_a_pdf_can_be_read_on_white_paper(qapp, document, mode):
-    themes.apply(qapp, themes.load(mode))
-
-    texts = coloured_texts(written(document, "pdf", WORDS))
+def test_every_text_of_a_pdf_can_be_read_on_white_paper(document, pdfs, mode):
+    texts = coloured_texts(pdfs[mode])
 
     found = {word for text, _ in texts for word in text.split()}
     assert len(words_of(document) - found) <= 0.05 * len(found)  # all pages were read
@@ -74,11 +82,11 @@ def test_every_text_of_a_pdf_can_be_read_on_white_paper(qapp, document, mode):
         assert ink in {colour for text, colour in texts if text.split()[:1] == [head]}
 
 
-def test_pdf_and_html_are_the_same_from_a_dark_and_a_light_window(qapp, document):
+def test_pdf_and_html_are_the_same_from_a_dark_and_a_light_window(qapp, document, pdfs):
     made = []
     for mode in MODES:
         themes.apply(qapp, themes.load(mode))
-        made.append((painted(written(document, "pdf", WORDS)), written(document, "html", WORDS)))
+        made.append((painted(pdfs[mode]), written(document, "html", WORDS)))
 
     (pages, html), (pages_of_dark, html_of_dark) = made
     assert pages_of_dark == pages

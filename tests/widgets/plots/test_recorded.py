@@ -52,11 +52,9 @@ def recorded(experiment_id):
 
 
 def span(chart, rows, values) -> Span:
-    """Return what is in sight of a chart after it has been painted with these rows."""
+    """Return what is in sight of a chart after it has been laid out with these rows."""
     chart.take(rows, values, None)
-    image = QImage(850, 330, QImage.Format.Format_RGB32)
-    with QPainter(image) as painter:
-        full = chart.paint(painter, QRectF(image.rect()), themes.load("dark")).layout.full
+    full = chart.lay_out(QRectF(0.0, 0.0, 850.0, 330.0), themes.load("dark")).full
     return Span(full.x, full.y)
 
 
