@@ -6,6 +6,7 @@ import contextlib
 import os
 import pickle
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,12 +30,14 @@ settings.load_profile("unhurried")
 
 ALL = Catalogue((*SHELVES, PROBES))
 PLAYED = {Need.GPU: 1, Need.TWO_GPUS: 2}  # how many GPUs, where a machine lacks them
-HASTE = 5  # times; with it a sample is long enough so much sooner
+HASTE = 5
 
 
-def hasty_clock() -> float:
-    """Return the seconds of a clock that runs ahead, for what is to yield rows, not figures."""
-    return HASTE * time.perf_counter()
+class HastyBench(Bench):
+    """Takes samples that are so many times shorter: for what is to yield rows, not figures."""
+
+    def repeat_for(self, work: Callable[[int], object], *, at_least_s: float, start: int) -> int:
+        return super().repeat_for(work, at_least_s=at_least_s / HASTE, start=start)
 
 
 def kept_run(experiment, kept: Path) -> Ran:
@@ -50,9 +53,9 @@ def kept_run(experiment, kept: Path) -> Ran:
 def measured(experiment) -> tuple:
     """Measure as little as there is: machine, parameters, and all that the run yields.
 
-    By a hasty clock; where a machine lacks GPUs, on fake ones, by theirs.
+    Where a machine lacks GPUs, on fake ones.
     """
-    here, clock = inspect(), hasty_clock
+    here, clock = inspect(), time.perf_counter
     with contextlib.ExitStack() as stack:
         if (need := missing_need(experiment, here)) in PLAYED:
             from tests.experiments.fake_gpu import fake_gpu
@@ -62,7 +65,7 @@ def measured(experiment) -> tuple:
             clock = stack.enter_context(fake_gpu(patch, count=gpus)).clock
             here = replace(here, gpus=machine(gpus=gpus).gpus)
         params = experiment.smallest(experiment.params_for(here, quick=True))
-        bench, items = Bench(here, quick=True, clock=clock), []
+        bench, items = HastyBench(here, quick=True, clock=clock), []
 
         def hold() -> str:
             items.append(Note(messages.HELD))
