@@ -20,6 +20,7 @@ from experiments.core.declare import Need, Note
 from experiments.core.laws.ran import Ran
 from experiments.core.needs import missing_need
 from experiments.core.shelves import PROBES, SHELVES
+from experiments.devices.device import torch_threads
 from experiments.engine import messages
 from machine.inspect import inspect
 from tests.experiments.machines import machine
@@ -64,6 +65,10 @@ def measured(experiment) -> tuple:
             patch = stack.enter_context(pytest.MonkeyPatch.context())
             clock = stack.enter_context(fake_gpu(patch, count=gpus)).clock
             here = replace(here, gpus=machine(gpus=gpus).gpus)
+        if Need.TORCH in experiment.needs:  # of small works, several threads wait for each other
+            import torch
+
+            stack.enter_context(torch_threads(torch, 1))
         params = experiment.smallest(experiment.params_for(here, quick=True))
         bench, items = HastyBench(here, quick=True, clock=clock), []
 
