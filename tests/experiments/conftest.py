@@ -35,7 +35,7 @@ HASTE = 5
 
 
 class HastyBench(Bench):
-    """Takes samples that are so many times shorter: for what is to yield rows, not figures."""
+    """Sizes samples to a part of their time, for runs whose rows count and not their figures."""
 
     def repeat_for(self, work: Callable[[int], object], *, at_least_s: float, start: int) -> int:
         return super().repeat_for(work, at_least_s=at_least_s / HASTE, start=start)
