@@ -268,17 +268,12 @@ def _is_there(timer: Any) -> bool:
 
 def _children() -> set[int]:
     """Return the children's ids by Linux' own list: psutil looks at every process there is."""
-    # Mostly there are none, and this says so at once: Qt and torch have many threads to look at.
-    if hasattr(os, "waitid"):
-        try:
-            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:
-            return set()
     try:
+        # Mostly there are none, and this says so at once: Qt and torch have many threads.
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         threads = os.listdir("/proc/self/task")
     except ChildProcessError:
-        return set()  # as before and after most tests
+        return set()
     except (AttributeError, OSError):
         return {child.pid for child in psutil.Process().children()}
     found: set[int] = set()

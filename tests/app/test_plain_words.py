@@ -38,6 +38,7 @@ def test_what_cannot_tell_may_say_so():
     [
         ("page.md", "# Title\n\n- An item.\n- It tells why.\n"),
         ("code.py", 'X = 1\n\n\ndef f():\n    """Tell why."""\n'),
+        ("code.py", '"""Says why.\n\n```\n{}\n```\n\nIt\ndoes.\n\nIt tells why.\n"""\n'),
         ("words.toml", '[about]\na = "Why."\n\nb = """\nIt tells\nwhy."""\n'),
     ],
 )

@@ -54,7 +54,7 @@ def kept_run(experiment, kept: Path) -> Ran:
 def measured(experiment) -> tuple:
     """Measure as little as there is: machine, parameters, and all that the run yields.
 
-    Where a machine lacks GPUs, on fake ones.
+    A machine without GPUs gets fake ones.
     """
     here, clock = inspect(), time.perf_counter
     with contextlib.ExitStack() as stack:
