@@ -27,7 +27,6 @@ ENGLISH = "en"
 SHARED = "shared"
 FROZEN = "frozen"  # its texts take the place of others in a frozen folder
 VALUE_LETTERS = 2000  # of one value: a name may come from a stranger
-_TABLE = re.compile(r"^(?=\[)", re.MULTILINE)
 _ASKED = re.compile(r"\{(\w+)")
 _PART = r"((?:[^{}|]|\{\w+\})*)"
 _PLURAL = re.compile(rf"\{{(\w+)\|{_PART}\|{_PART}\}}")
@@ -172,11 +171,11 @@ def asked(text: str) -> list[str]:
 
 def _sections(text: str) -> dict[str, str]:
     """Return the TOML of each section: its tables `[name]`, `[name.more]` and so on."""
-    found: dict[str, str] = {}
-    for table in _TABLE.split(text)[1:]:
-        section = table[1:].partition("]")[0].partition(".")[0].strip('"')
-        found[section] = found.get(section, "") + table
-    return found
+    found: dict[str, list[str]] = {}
+    for table in f"\n{text}".split("\n[")[1:]:
+        section = table.partition("]")[0].partition(".")[0].strip('"')
+        found.setdefault(section, []).append(f"[{table}")
+    return {section: "\n".join(tables) for section, tables in found.items()}
 
 
 def _flatten(prefix: str, tree: Mapping[str, Any], texts: dict[str, str]) -> None:

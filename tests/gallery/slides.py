@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,7 +12,6 @@ from app.loaded_run import band, load
 from app.report import report
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
-from experiments.core.teaching.lessons import taught
 from experiments.core.words import Words
 from experiments.engine.run_state import RunState
 from tests.gallery.lesson_page import moved
@@ -21,6 +21,7 @@ from widgets.lecture.slide_data import SlideData
 from widgets.plots.contents import label_column
 from widgets.style.look import Look
 
+CATALOGUE = Catalogue()
 NEXT = {"question": "vote", "vote": "run", "again": "run", "run": "reveal", "reveal": "explain"}
 VOTING = ("typed", "hidden")  # states of a vote
 HINT = "84 votes · 45 % on one answer: let them discuss, then vote again"
@@ -46,7 +47,7 @@ def moving(look: Look, words: Words) -> Slide:
 
 def fill(made: Slide, step: str, words: Words, experiment: str) -> None:
     """Show a step of an experiment on a slide."""
-    catalogue, run_state = Catalogue(), recorded(experiment)
+    run_state = recorded(experiment)
     started, finished, finding = run_state.started, run_state.finished, run_state.finding()
     assert started is not None
     assert finished is not None
@@ -57,7 +58,7 @@ def fill(made: Slide, step: str, words: Words, experiment: str) -> None:
     made.plot.draw(rows, finding.clear_values() if finding else {})
     shown = arms(run_state.experiment, rows)
     made.plot.hold_back(shown[1:] if step == "run" else ())
-    lesson = taught(run_state.experiment, catalogue.homes[experiment])
+    lesson = CATALOGUE.lesson(run_state.experiment)
     voted = options_of(lesson.voted_on(None), words) if lesson else None
     options = voted.texts if voted else ()
     question = words.say(f"{experiment}.question")
@@ -84,11 +85,12 @@ def fill(made: Slide, step: str, words: Words, experiment: str) -> None:
     made.show_data(replace(data, **more[step]))
 
 
+@functools.cache
 def recorded(experiment: str) -> RunState:
-    """Return the run that comes with an experiment."""
-    path = Catalogue().recording(experiment)
+    """Return the run that comes with an experiment, which nobody changes."""
+    path = CATALOGUE.recording(experiment)
     assert path is not None
-    return load(path, Catalogue(), is_opened=True).run_state
+    return load(path, CATALOGUE, is_opened=True).run_state
 
 
 def arms(experiment: Experiment[Any], rows: Sequence[Any]) -> tuple[str, ...]:

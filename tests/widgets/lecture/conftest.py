@@ -9,16 +9,19 @@ from widgets.style import theme as themes
 from widgets.style.look import Look
 
 
+ENGLISH = words.load()
+
+
 @pytest.fixture
 def make(qtbot):
     """Show a slide with a step of an experiment's recording."""
     themes.add_fonts()
 
     def shown(step="reveal", experiment="gil-threads", *, size=(1280, 720), mode="light") -> Slide:
-        made = Slide(words.load(), Look(themes.load(mode)))
+        made = Slide(ENGLISH, Look(themes.load(mode)))
         qtbot.addWidget(made)
         made.resize(*size)
-        slides.fill(made, step, words.load(), experiment)
+        slides.fill(made, step, ENGLISH, experiment)
         with qtbot.waitExposed(made):
             made.show()
         return made
