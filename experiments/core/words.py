@@ -180,10 +180,11 @@ def _sections(text: str) -> dict[str, str]:
 
 def _flatten(prefix: str, tree: Mapping[str, Any], texts: dict[str, str]) -> None:
     for name, branch in tree.items():
-        if isinstance(branch, Mapping):
+        if isinstance(branch, dict):  # asking for a Mapping takes several times as long
             _flatten(f"{prefix}{name}.", branch, texts)
         else:
-            texts |= dict.fromkeys((prefix + key for key in name.split(", ")), str(branch))
+            for key in name.split(", "):
+                texts[prefix + key] = str(branch)
 
 
 class _Shown(dict[str, str]):

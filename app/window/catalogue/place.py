@@ -113,6 +113,7 @@ class ExperimentsPlace(Place):
         elif not self._is_from_card and not (session.is_awake and session.runner.is_running):
             self.go_back()
         self._fit_to_page()
+        QTimer.singleShot(0, self, self._fit)  # a page that is new knows its least width only then
 
     def arrive(self) -> None:
         """Bring the cards up to date, and let keys find them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -9,7 +10,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from app.lecture.file import Item, Lecture
-from app.window.core.target import EXPERIMENTS, Target
 from app.window.lecture.conductor import Conductor
 from app.window.lecture.windows import LectureWindows
 from experiments.core.shelves import homes
@@ -38,7 +38,6 @@ class Hall:
 
     def __init__(self, look: Look, folder: Path) -> None:
         self.whole = Whole(look, folder)
-        self.whole.window.go(Target(EXPERIMENTS, experiment="context-switch"))
         self.runner = self.whole.runner
 
     def begin(self, lecture: Lecture = THREE) -> None:
@@ -136,6 +135,7 @@ class Hall:
         self.whole.close()
 
 
+@functools.cache
 def recorded(id_: str) -> Recording:
     """Return the run that comes with an experiment."""
     path = HOMES[id_].recording

@@ -8,6 +8,7 @@ from PySide6.QtTest import QTest
 
 from app.lecture.file import Item, Lecture
 from app.lecture.lecture_state import Step
+from app.window.core.target import EXPERIMENTS, Target
 from app.window.experiment.place import ExperimentPage
 from experiments.core.units import show
 from experiments.engine.recording import read
@@ -171,6 +172,7 @@ def test_black_and_halo(hall):
 @pytest.mark.parametrize("key", [Key.Key_Escape, Key.Key_F11])
 def test_f11_shows_one_experiment_with_its_settings_and_leaves_all_as_it_was(hall, key):
     window = hall.whole.window
+    window.go(Target(EXPERIMENTS, experiment="context-switch"))
     page = found(window, ExperimentPage)
     form = found(page, ParamsForm)
     form.show_params(msgspec.structs.replace(form.params(), rounds=4), {})

@@ -321,8 +321,8 @@ def test_a_busy_machine_is_named_with_what_to_do(part, hall, monkeypatch):
 def test_beside_a_page_without_room_the_panel_steps_aside(part, hall):
     window = hall.whole.window
     window.resize(1000, 720)
-    window.go(Target(EXPERIMENTS, experiment="gil-threads"))
-    assert not part.panel.isVisible()
+    window.go(Target(EXPERIMENTS, experiment="gil-threads"))  # its page is new
+    settle(part.panel.isHidden)
     window.resize(1600, 900)
     assert part.panel.isVisible()
 
