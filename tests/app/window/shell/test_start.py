@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from experiments.engine.lock import FOLDER_VARIABLE
 from tests.processes import until
 
 PATIENCE_S = 30.0
+Place = tuple[int, int, int, int]  # left, top, width, height
 
 # The window is closed, by itself, at a moment of its beginning.
 CLOSED = """
@@ -39,17 +41,28 @@ def started(folder: Path, *command: str, platform: str = "offscreen") -> subproc
     )
 
 
-# The window is shown, takes a size and place of its own where it is told to, and tells both.
+# The window is shown, and takes sizes and places; then others are shown where they were kept.
 SHOWN = """
 import json, sys
+from PySide6.QtWidgets import QApplication
 from app.cli import main
 from app.window.shell.window import Window
 wake = Window.wake
 def told(window):
     wake(window)
-    if len(sys.argv) > 2:
-        window.setGeometry(*map(int, sys.argv[2:]))
-    print(json.dumps(window.frameGeometry().getCoords()))
+    session, frames, kept = window.session, [window.frameGeometry().getCoords()], []
+    for wanted in json.loads(sys.argv[2]):
+        window.setGeometry(*wanted)
+        frames.append(window.frameGeometry().getCoords())
+        kept.append(window.saveGeometry().toBase64().data().decode())
+    for geometry in json.loads(sys.argv[3]):
+        session.settings = session.settings.replace(geometry=geometry)
+        other = Window(session)
+        other.show()
+        QApplication.processEvents()
+        frames.append(other.frameGeometry().getCoords())
+        other.hide()
+    print(json.dumps([frames, kept]))
     window.close()
 Window.wake = told
 sys.exit(main(["--data", sys.argv[1]]))
@@ -91,13 +104,18 @@ def test_settings_that_are_damaged_do_not_stop_it(tmp_path):
     assert (window.returncode, out, err) == (0, "", "")
 
 
-def shown_on(folder: Path, width: int, height: int, *wanted: int) -> list[int]:
-    """Return left, top, right and bottom of the window's frame on a screen of this size."""
+def shown_on(
+    folder: Path, width: int, height: int, wanted: Sequence[Place] = (), kept: Sequence[str] = ()
+) -> tuple[list[list[int]], list[str]]:
+    """Return left, top, right and bottom of each frame on a screen of this size, and what is kept.
+
+    The window is as it was left; it takes the wanted places, and others begin where they were kept.
+    """
     screen = {"name": "screen", "x": 0, "y": 0, "width": width, "height": height, "dpr": 1}
     config = folder / f"{width}.json"
     config.write_text(json.dumps({"screens": [{**screen, "logicalDpi": 96, "logicalBaseDpi": 96}]}))
     platform = f"offscreen:configfile={config}"
-    command = ("-c", SHOWN, str(folder / "data"), *map(str, wanted))
+    command = ("-c", SHOWN, str(folder / "data"), json.dumps(wanted), json.dumps(kept))
     out, err = started(folder, *command, platform=platform).communicate(timeout=PATIENCE_S)
     assert err == ""
     return json.loads(out)
@@ -109,26 +127,23 @@ def is_in_sight(frame: list[int], width: int, height: int) -> bool:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Qt takes no path with a colon")
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720)])
-def test_with_its_frame_it_fits_a_small_screen_at_first(tmp_path, width, height):
-    left, top, right, bottom = shown_on(tmp_path, width, height)
+def test_with_its_frame_it_fits_a_small_screen_at_first(tmp_path):
+    ((left, top, right, bottom),), _ = shown_on(tmp_path, 1280, 720)
 
-    assert right - left < width
-    assert bottom - top < height
+    assert right - left < 1280
+    assert bottom - top < 720
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Qt takes no path with a colon")
-@pytest.mark.parametrize(
-    ("before", "wanted"),
-    [
-        ((1600, 900), (90, 90, 1500, 800)),  # larger than the next screen
-        ((1600, 900), (690, 190, 900, 700)),  # partly outside of it
-        ((2560, 1440), (1600, 700, 900, 700)),  # wholly outside
-    ],
-)
-def test_on_a_smaller_screen_than_the_last_time_it_is_in_sight(tmp_path, before, wanted):
-    at_first = shown_on(tmp_path, *before, *wanted)
+def test_on_a_smaller_screen_than_the_last_time_it_is_in_sight(tmp_path):
+    wanted = (
+        (90, 90, 1500, 800),  # larger than the next screen
+        (690, 190, 900, 700),  # partly outside of it
+        (1600, 700, 900, 700),  # wholly outside
+    )
+    (_, *before), kept = shown_on(tmp_path, 2560, 1440, wanted)
 
-    assert is_in_sight(at_first, *before)
-    assert not is_in_sight(at_first, 1440, 900)
-    assert is_in_sight(shown_on(tmp_path, 1440, 900), 1440, 900)
+    assert all(is_in_sight(frame, 2560, 1440) for frame in before)
+    assert not any(is_in_sight(frame, 1440, 900) for frame in before)
+    frames, _ = shown_on(tmp_path, 1440, 900, kept=[*kept, ""])  # and one as at first
+    assert [is_in_sight(frame, 1440, 900) for frame in frames] == [True] * (2 + len(wanted))
