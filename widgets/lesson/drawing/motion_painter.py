@@ -115,6 +115,7 @@ class _MomentPainter(DiagramPainter):
         super().__init__(diagram, labels, theme, cell_px, row_px)
         self._named = {shape.name: shape for shape in diagram.shapes if shape.name}
         self._metrics = QFontMetricsF(self._font(self.size))
+        self._taken = [self._extent(each) for each in diagram.shapes if not isinstance(each, Line)]
 
     def draw_moment(self, painter: QPainter, moment: Moment) -> None:
         """Draw over the shapes what is lit, counted and under way."""
@@ -136,17 +137,19 @@ class _MomentPainter(DiagramPainter):
         for scene in motion.scenes:
             counts = [event.shape for event in scene.events if isinstance(event, Count)]
             bottoms += [self._box_of(name).bottom() + counts.count(name) * line for name in counts]
-            for event in scene.events:
-                if isinstance(event, Hold) and event.label:
-                    tops.append(self._over(event.shape, moments.word(event.label)).top())
-                elif isinstance(event, Travel):
-                    road, word = moments.road(event.along), moments.word(event.token)
-                    for at in road.points:
-                        dot = Moved(at, word, event.role, road.top)
-                        within = self._around_dot(dot).top()
-                        tops.append(
-                            within if _is_within(word) else self._over_road(dot).top() - line
-                        )
+        # Of hundreds of events most say the same at the same place.
+        events = [event for scene in motion.scenes for event in scene.events]
+        for shape, label in {(each.shape, each.label) for each in events if isinstance(each, Hold)}:
+            if label:
+                tops.append(self._over(shape, moments.word(label)).top())
+        for along, token in {
+            (each.along, each.token) for each in events if isinstance(each, Travel)
+        }:
+            road, word = moments.road(along), moments.word(token)
+            for at in road.points:
+                dot = Moved(at, word, "attention", road.top)
+                within = self._around_dot(dot).top()
+                tops.append(within if _is_within(word) else self._over_road(dot).top() - line)
         return -min(tops), max(bottoms) - self._bottom()
 
     def _draw_moved(self, painter: QPainter, dot: Moved) -> None:
@@ -181,8 +184,8 @@ class _MomentPainter(DiagramPainter):
     def _over(self, shape: str, said: str) -> QRectF:
         """Return where a word stands above a shape, and above others that it would cover."""
         room = self._above(self._box_of(shape), said)
-        for other in self._diagram.shapes:
-            if not isinstance(other, Line) and room.intersects(box := self._extent(other)):
+        for box in self._taken:
+            if room.intersects(box):
                 room.moveBottom(box.top())
         return room
 
