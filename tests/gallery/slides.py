@@ -87,7 +87,7 @@ def fill(made: Slide, step: str, words: Words, experiment: str) -> None:
 
 @functools.cache
 def recorded(experiment: str) -> RunState:
-    """Return the run that comes with an experiment, which nobody changes."""
+    """Return the run that comes with an experiment; it is shared, so leave it as it is."""
     path = CATALOGUE.recording(experiment)
     assert path is not None
     return load(path, CATALOGUE, is_opened=True).run_state

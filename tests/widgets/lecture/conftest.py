@@ -8,7 +8,6 @@ from widgets.lecture.slide import Slide
 from widgets.style import theme as themes
 from widgets.style.look import Look
 
-
 ENGLISH = words.load()
 
 
