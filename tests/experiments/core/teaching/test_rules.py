@@ -100,7 +100,7 @@ def test_the_sentences_of_an_opening_may_hold_any_sign(tmp_path):
     shutil.copytree(home.folder, copy)
     file = copy / "lesson.en.toml"
     opening = f"opening = {json.dumps(said)}"
-    text = file.read_text("utf-8")
-    file.write_text(re.sub("^opening = .*$", lambda _: opening, text, flags=re.MULTILINE))
+    text = re.sub("^opening = .*$", lambda _: opening, file.read_text("utf-8"), flags=re.MULTILINE)
+    file.write_text(text, encoding="utf-8")
 
     assert said in taught(CATALOGUE.load("noise"), Home(home.shelf, copy)).words.explain.text
