@@ -268,16 +268,15 @@ def _is_there(timer: Any) -> bool:
 
 def _children() -> set[int]:
     """Return the children's ids by Linux' own list: psutil looks at every process there is."""
+    if sys.platform != "linux":
+        return {child.pid for child in psutil.Process().children()}
     try:
         # Mostly there are none, and this says so at once: Qt and torch have many threads.
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        threads = os.listdir("/proc/self/task")
     except ChildProcessError:
         return set()
-    except (AttributeError, OSError):
-        return {child.pid for child in psutil.Process().children()}
     found: set[int] = set()
-    for thread in threads:
+    for thread in os.listdir("/proc/self/task"):
         with contextlib.suppress(OSError), open(f"/proc/self/task/{thread}/children") as file:
             found.update(map(int, file.read().split()))  # unless the thread has just ended
     return found

@@ -125,7 +125,7 @@ def units() -> dict[str, Any]:
                 self.others[report.nodeid] = str(report.longrepr).strip().splitlines()[-1]
 
     os.environ["PYTHONPATH"] = str(ROOT)  # a worker has it; what a test starts itself does not
-    del _winapi.CopyFile2  # shutil does without it; Wine 8 ends a program that calls it
+    delattr(_winapi, "CopyFile2")  # shutil does without it; Wine 8 ends a program that calls it
     ended = Ended()
     code = pytest.main(
         ["-q", "-p", "no:cacheprovider", "-m", "not slow", *sys.argv[2:]], plugins=[ended]

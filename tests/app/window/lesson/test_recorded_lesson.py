@@ -34,7 +34,8 @@ PLAY = ENGLISH.say("page.play_recording")
 # One of each kind of guess; `test_six_steps` walks through every lesson, and `test_evidence`
 # explains each by its recording.
 ONE_OF_A_KIND = {
-    CATALOGUE.lesson(CATALOGUE.load(lesson.values[0])).kind: lesson for lesson in reversed(LESSONS)
+    CATALOGUE.lesson(CATALOGUE.load(str(lesson.values[0]))).kind: lesson
+    for lesson in reversed(LESSONS)
 }
 
 
