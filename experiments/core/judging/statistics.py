@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -166,15 +166,19 @@ def medians(samples: Iterable[tuple[K, float]]) -> dict[K, float]:
     return {kind: found.median for kind, found in spreads(samples).items()}
 
 
-def ratios(pairs: Mapping[str, tuple[Spread, Spread]]) -> tuple[dict[str, float], tuple[str, ...]]:
+def ratios(
+    pairs: Mapping[str, tuple[Spread, Spread]], verdict: Collection[str] = ()
+) -> tuple[dict[str, float], tuple[str, ...]]:
     """Return each pair's ratio, first to second, and the names of those that are unclear.
 
     The ratio is that of the medians. All pairs are one family: together they raise a false alarm
-    as seldom as one.
+    as seldom as one. The pairs of the `verdict` are a family of their own, as `unsure` judges them:
+    else the verdict could state a ratio that is unclear among the others.
     """
     values = {name: one.median / other.median for name, (one, other) in pairs.items()}
-    found = family(pairs, Spread.against)
-    return values, tuple(n for n, each in found.items() if each.outcome is Outcome.UNKNOWN)
+    families = ({n: pairs[n] for n in pairs if (n in verdict) is own} for own in (True, False))
+    found = {n: each for of in families for n, each in family(of, Spread.against).items()}
+    return values, tuple(n for n in pairs if found[n].outcome is Outcome.UNKNOWN)
 
 
 def standing(of: Mapping[K, Spread], best: K) -> Outcome:

@@ -116,7 +116,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
             "mutex_slowdown": (of[MUTEX, 1], of[MUTEX, most]),
             "sharded_speedup": (of[SHARDED, most], of[SHARDED, 1]),
             "sharded_over_atomic": (of[SHARDED, most], every),
-        }
+        },
+        verdict=("atomic_slowdown", "sharded_over_atomic"),
     )
     sharded = of[SHARDED, most]
     message = x.unsure((one, every), (sharded, every)) or _message(one, every, sharded)

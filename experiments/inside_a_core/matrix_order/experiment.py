@@ -139,9 +139,14 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if not {*WAYS} <= here.keys() & at_power.keys():
         return x.Finding("nothing_to_compare", values)
     rows, columns, limits = here[ROWS], here[COLUMNS], x.Limits()
-    swapped, unclear = x.ratios({"columns_over_rows": (columns, rows)})  # alone, as the verdict
-    over = {"power_of_two_penalty": columns, "columns_over_blocked": at_power[BLOCKED]}
-    others, unclear_too = x.ratios({name: (at_power[COLUMNS], of) for name, of in over.items()})
+    ratios, unclear = x.ratios(
+        {
+            "columns_over_rows": (columns, rows),
+            "power_of_two_penalty": (at_power[COLUMNS], columns),
+            "columns_over_blocked": (at_power[COLUMNS], at_power[BLOCKED]),
+        },
+        verdict=("columns_over_rows",),
+    )
     limits.add("no_spike", columns.is_no_lower(at_power[COLUMNS]))
     if params.job == MULTIPLY:
         limits += ["without_vectors", "part_of_product"]
@@ -153,7 +158,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         message = "blocks_win" if at_power[BLOCKED].is_below(better) else "blocks_gain_nothing"
     limits.add("virtual_machine", x.is_virtual(machine))
     message = x.unsure(compared) or message
-    return x.Finding(message, values | swapped | others, tuple(limits), unclear + unclear_too)
+    return x.Finding(message, values | ratios, tuple(limits), unclear)
 
 
 def seconds(params: Params) -> float:

@@ -176,7 +176,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
             "on_device_slowdown": (took[SMALL, KEPT], took[SMALL, NEVER]),
             "large_every_step_slowdown": (took[LARGE, EACH], took[LARGE, NEVER]),
             "large_on_device_slowdown": (took[LARGE, KEPT], took[LARGE, NEVER]),
-        }
+        },
+        verdict=("every_step_slowdown",),
     )
     values |= compared
     if params.device != CPU and not took[SMALL, KEPT].is_below(took[SMALL, EACH]):

@@ -182,3 +182,17 @@ def test_a_ratio_is_unclear_only_where_nobody_can_tell():
     assert values == {"a": 2.0, "b": wild.median, "same": 1.0}
     assert unclear == ("b",)
     assert ratios({}) == ({}, ())
+
+
+def test_what_a_verdict_states_is_not_unclear_because_of_what_stands_beside_it():
+    kinds = {
+        "one": (1.0, 1.1, 0.9, 1.05, 0.95, 1.0),
+        "more": (1.25, 1.19, 1.375, 1.16, 1.35, 1.275),
+        "wild": (1.0, 1.4, 0.7, 1.2, 0.9, 1.1),
+    }
+    of = spreads((kind, s, n) for kind, each in kinds.items() for n, s in enumerate(each))
+    pairs = {name: (of[name], of["one"]) for name in ("more", "wild")}
+
+    assert unsure(pairs["more"]) is None
+    assert ratios(pairs)[1] == ("more", "wild")
+    assert ratios(pairs, verdict=("more",))[1] == ("wild",)
