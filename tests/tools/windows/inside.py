@@ -67,9 +67,8 @@ def window() -> dict[str, Any]:
     os.environ["QT_QPA_PLATFORM"] = "offscreen"  # Wine hands on none of Qt's variables
     from app.cli import main
     from app.window.shell.window import Window
-    from machine.system.files import DATA_FOLDER
 
-    os.environ[DATA_FOLDER] = tempfile.mkdtemp(prefix="Größe und Maß ")  # no run is kept there
+    empty = tempfile.mkdtemp(prefix="Größe und Maß ")  # no run is kept there
     wake, hands = Window.wake, []
 
     def wake_with_a_hand(shown: Any) -> None:
@@ -77,7 +76,7 @@ def window() -> dict[str, Any]:
         hands.append(_hand(shown))
 
     Window.wake = wake_with_a_hand  # type: ignore[assignment,method-assign]
-    code = main([])
+    code = main(["--data", empty])
     (hand,) = hands
     return {"code": code, "steps": hand.steps}
 
