@@ -76,7 +76,6 @@ ANSWERS = st.tuples(
 
 @pytest.fixture
 def page(qtbot):
-    themes.add_fonts()
     look = Look(themes.load("dark"))
     look.wear(look.theme)
     page = MapPage(WORDS, look)

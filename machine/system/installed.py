@@ -11,14 +11,14 @@ def version_of(library: str) -> str | None:
     """Return its version if it is installed; `importlib.metadata` would take 35 ms of each run."""
     begins = f"{library.replace('-', '_')}-"
     for place in sys.path:
-        for name in _told_in(place, changed_ns(place)):
+        for name in _infos(place, changed_ns(place)):
             if name.startswith(begins):
                 return os.path.splitext(name)[0].split("-")[1]
     return None
 
 
 @functools.lru_cache(maxsize=32)
-def _told_in(place: str, _changed_ns: int) -> list[str]:
+def _infos(place: str, _changed_ns: int) -> list[str]:
     """Return the folders there that describe packages: listed once for all that are asked for."""
     try:
         names = os.listdir(place or os.curdir)

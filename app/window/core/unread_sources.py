@@ -10,7 +10,7 @@ def leave_sources_unread() -> None:
     """Let an import take no longer because PySide is loaded.
 
     WORKAROUND: PySide 6.11 looks whether a source names PySide6, for `from __feature__ import ...`,
-    which nothing here uses. That takes a fifth of the imports' time.
+    which nothing here uses. That takes a sixth of the window's imports.
     """
     feature: Any = sys.modules.get("shibokensupport.feature")
     if feature is not None:

@@ -30,7 +30,6 @@ from tests.app.lecture.made import AT, LECTURE, LESSON, OPTIONS, held, recording
 from tests.app.recordings import CATALOGUE, burst, threads
 from tests.app.reports.made import NOTES, WORDS
 from tests.shipped import SHIPPED
-from widgets.style import theme as themes
 
 say = WORDS.say
 LIVE = read(recording()).started
@@ -48,7 +47,6 @@ def lecture(tmp_path_factory) -> tuple[LectureRecord, list[HandoutItem]]:
 
 @pytest.fixture(scope="module")
 def document(qapp, lecture) -> Document:
-    themes.add_fonts()
     record, found = lecture
     return handout(WORDS, record, found, drawer(WORDS))
 

@@ -19,7 +19,6 @@ from experiments.core import words
 from machine.model import to_json
 from tests.app.checkup.made import bandwidth, checkup, fact
 from tests.experiments.checkup.made import workstation
-from widgets.style import theme as themes
 
 WORDS = words.load()
 BYTES = re.compile(r"\b\d{8,}\b")
@@ -119,7 +118,6 @@ def test_what_is_not_fine_stands_first_and_each_line_of_the_order_has_its_answer
 
 
 def test_the_load_is_a_table_a_plot_and_in_a_text_a_curve_of_letters(qapp):
-    themes.add_fonts()
     document = checkup_report(WORDS, ticket(), Include(), None, drawer(WORDS, LOW_PX))
     plots = [part for part in document.parts if isinstance(part, Plot)]
     assert [plot.caption for plot in plots] == [

@@ -34,7 +34,6 @@ DOCUMENTS = {
 
 @pytest.fixture(params=DOCUMENTS, scope="module")
 def document(request, qapp, tmp_path_factory) -> Document:
-    themes.add_fonts()
     return DOCUMENTS[request.param](tmp_path_factory.mktemp("document"))
 
 
@@ -94,7 +93,6 @@ def test_pdf_and_html_are_the_same_from_a_dark_and_a_light_window(qapp, document
 
 
 def test_the_plots_of_a_printed_page_are_those_for_paper(qapp, tmp_path):
-    themes.add_fonts()
     themes.apply(qapp, themes.load("dark"))
 
     page = written(report(tmp_path, threads()), "html", WORDS).decode()

@@ -36,7 +36,6 @@ from experiments.engine.recording import read
 from experiments.engine.report_file import BLOCK
 from tests.app.recordings import CATALOGUE, ladder, threads
 from tests.app.reports.made import ALL, NOTES, WORDS, report
-from widgets.style import theme as themes
 
 TEXTS = tuple(kind for kind in SUFFIXES if kind != "pdf")
 VOID = {"meta", "path", "rect", "line", "polyline", "ellipse", "circle", "use", "polygon"}
@@ -76,13 +75,8 @@ class Page(HTMLParser):
 
 
 @pytest.fixture
-def document(qapp, fonts, tmp_path) -> Document:
+def document(qapp, tmp_path) -> Document:
     return report(tmp_path)
-
-
-@pytest.fixture(scope="module")
-def fonts(qapp) -> None:
-    themes.add_fonts()
 
 
 @pytest.fixture
@@ -166,7 +160,7 @@ def test_tidy_finds_no_error(document, evil, tmp_path):
         assert done.returncode < 2, done.stderr
 
 
-def test_the_rows_of_a_plot_stand_below_it_and_those_left_out_are_counted(qapp, fonts, tmp_path):
+def test_the_rows_of_a_plot_stand_below_it_and_those_left_out_are_counted(qapp, tmp_path):
     document = report(tmp_path, ladder())
 
     page = Page(as_text(document, "html", WORDS))
@@ -196,7 +190,7 @@ def test_texts_are_no_markup(evil):
     assert len({re.sub(r"\\\|", "", row).count("|") for row in rows}) == 1
 
 
-def test_code_keeps_its_lines_and_indents_in_every_format(qapp, fonts):
+def test_code_keeps_its_lines_and_indents_in_every_format(qapp):
     lines = ("while a < b & c:", "    a <<= 1", "", "```")
     parts = (Paragraph("Before."), Code(lines), Paragraph("After."))
     document = Document(title="x", subtitle="", date="", parts=parts)
@@ -287,7 +281,7 @@ def test_it_is_written_by_another_thread_without_a_word_of_qt(document, qtlog, k
     assert [record.message for record in qtlog.records] == []
 
 
-def test_no_heading_ends_a_page(qapp, fonts, tmp_path):
+def test_no_heading_ends_a_page(qapp, tmp_path):
     if shutil.which("pdftotext") is None:
         pytest.skip("poppler is not installed")
     document = report(tmp_path, threads())
@@ -303,7 +297,7 @@ def test_no_heading_ends_a_page(qapp, fonts, tmp_path):
         assert body[-1] not in heads
 
 
-def test_a_motion_is_three_stills_and_its_sentences_below_the_explanation(qapp, fonts, tmp_path):
+def test_a_motion_is_three_stills_and_its_sentences_below_the_explanation(qapp, tmp_path):
     path = CATALOGUE.recording("cache-ladder")
     guess = Guess(kind="sketch", at=(1e-9, 4e-9, 1e-8, 1e-7, 1e-7))
     source = dataclasses.replace(source_of(path, CATALOGUE), notes=RunNotes(guess=guess))

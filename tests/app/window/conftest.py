@@ -20,14 +20,8 @@ def own_lock(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
 
 
-@pytest.fixture(scope="session")
-def fonts(qapp) -> None:
-    """Register the bundled fonts."""
-    themes.add_fonts()
-
-
 @pytest.fixture
-def look(qapp, fonts) -> Iterator[Look]:
+def look(qapp) -> Iterator[Look]:
     """Return the dark look, of which the application has the letters only.
 
     A style sheet makes every widget several times as expensive.

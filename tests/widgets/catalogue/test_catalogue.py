@@ -308,7 +308,6 @@ def test_a_title_that_is_too_long_ends_in_dots_and_loses_nothing_before(catalogu
 
 @pytest.mark.parametrize("zoom", [1.0, 1.6])
 def test_the_question_of_every_experiment_is_whole_on_the_narrowest_card(qapp, zoom):
-    theme.add_fonts()
     worn = theme.load("dark", zoom)
     beside = QFontMetricsF(worn.font("note")).horizontalAdvance("28 s") + 3 * STEP
     width = NARROWEST * zoom - 2 * PADDING - beside

@@ -8,14 +8,13 @@ from widgets.controls.basics import chip, column, label
 from widgets.controls.place_head import PlaceHead, chip_row
 from widgets.frame.rail import Rail, Stop
 from widgets.style.look import Look
-from widgets.style.theme import add_fonts, load
+from widgets.style.theme import load
 
 STOPS = [Stop("map", "Map", "Ctrl+1"), Stop("live", "Live", ""), Stop("runs", "Runs", "")]
 
 
 @pytest.fixture
 def page(qtbot):
-    add_fonts()
     page = QWidget()
     qtbot.addWidget(page)
     return page

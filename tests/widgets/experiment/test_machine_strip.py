@@ -18,7 +18,6 @@ WORDS = words.load()
 @pytest.fixture
 def strip(qtbot):
     """Return a function that shows the strip of a machine."""
-    themes.add_fonts()
     look = Look(themes.load("dark"))
     look.wear(look.theme)
 

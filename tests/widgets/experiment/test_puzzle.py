@@ -24,7 +24,6 @@ ENGLISH = words.load("en")
 
 @pytest.fixture
 def look(qapp) -> Look:
-    themes.add_fonts()
     return Look(themes.load("dark"))
 
 

@@ -183,7 +183,6 @@ def test_one_scroll_bar_is_enough_where_the_head_leaves_no_room(qtbot, column):
 @pytest.fixture(params=[1.0, 2.0])
 def worn(request, look) -> Iterator[Look]:
     """Return a look that the application wears, for as long as the test goes on."""
-    themes.add_fonts()
     look.wear(themes.load("dark", request.param))
     yield look
     look.wear(themes.load("dark"))

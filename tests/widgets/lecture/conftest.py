@@ -14,7 +14,6 @@ ENGLISH = words.load()
 @pytest.fixture
 def make(qtbot):
     """Show a slide with a step of an experiment's recording."""
-    themes.add_fonts()
 
     def shown(step="reveal", experiment="gil-threads", *, size=(1280, 720), mode="light") -> Slide:
         made = Slide(ENGLISH, Look(themes.load(mode)))

@@ -8,7 +8,6 @@ from PySide6.QtCore import QRect, QRectF
 from experiments.core import words
 from widgets.lecture.slide_code import SlideCode
 from widgets.lesson.code_block import CodeBlock
-from widgets.style import theme as themes
 
 
 def block(look, code):
@@ -27,7 +26,6 @@ def slide(look, code):
 
 @pytest.mark.parametrize(("shown", "first_px"), [(block, 22), (slide, 27)])
 def test_each_sign_is_drawn_by_itself(look, qtbot, shown, first_px):
-    themes.add_fonts()
     for signs in ("^=", "!=", "->", ">="):
         first = []
         for code in (signs, f"{signs[0]} {signs[1]}"):

@@ -11,7 +11,6 @@ from widgets.style.look import Look
 @pytest.fixture
 def look(qapp, request) -> Look:
     """Return a look; dark, where a test does not ask for a mode."""
-    theme.add_fonts()
     look = Look(theme.load(getattr(request, "param", "dark")))
     look.wear(look.theme)
     return look

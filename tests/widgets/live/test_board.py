@@ -47,7 +47,6 @@ def board_of(
 
 @pytest.fixture(params=[0.8, 1.0, 2.0])
 def zoomed(qapp, request) -> Look:
-    theme.add_fonts()
     look = Look(theme.load("light", request.param))
     look.wear(look.theme)
     return look

@@ -13,7 +13,6 @@ from widgets.style.look import Look
 
 @pytest.fixture
 def look(qapp) -> Look:
-    themes.add_fonts()
     look = Look(themes.load("dark"))
     look.wear(look.theme)
     return look
@@ -22,5 +21,4 @@ def look(qapp) -> Look:
 @pytest.fixture(scope="session")
 def measure(qapp):
     """Return a function from the zoom of all text to what measures texts."""
-    themes.add_fonts()
     return functools.cache(lambda zoom=1.0: FontMeasure(themes.load("dark", zoom)))

@@ -21,6 +21,7 @@ from widgets.plots.chart import Chart
 from widgets.plots.drawing import Span
 from widgets.style import theme as themes
 
+pytestmark = pytest.mark.usefixtures("qapp")  # fonts are measured
 ENGLISH = words.load()
 LINES = [
     (e, view) for e in Catalogue() if e.id in SHIPPED for view in e.plots if isinstance(view, Lines)
@@ -66,11 +67,6 @@ def near_px(track, rect, area) -> float:
     right = np.maximum(rect.left() - xs, xs - rect.right()).clip(0.0)
     down = np.maximum(rect.top() - ys, ys - rect.bottom()).clip(0.0)
     return float(np.hypot(right, down).min())
-
-
-@pytest.fixture(autouse=True)
-def fonts(qapp):
-    themes.add_fonts()
 
 
 @in_one(("experiment", "view"), LINES, ids=names(LINES))

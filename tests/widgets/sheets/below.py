@@ -18,7 +18,6 @@ class Below(QWidget):
     def __init__(self, qtbot, *, mode: str = "dark", zoom: float = 1.0) -> None:
         super().__init__()
         qtbot.addWidget(self)
-        theme.add_fonts()
         self.look = Look(theme.load(mode, zoom))
         self.look.wear(self.look.theme)
         self.used: list[str] = []
