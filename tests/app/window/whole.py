@@ -68,9 +68,9 @@ class Whole:
 
     def __init__(self, look: Look, folder: Path) -> None:
         self.folder, self.state = folder, ""
-        self.session = Session(
-            Context(data=folder / "data"), look, Settings(zoom=look.theme.zoom, numbers=True)
-        )
+        # Where they are changed, the look is worn anew as they say.
+        settings = Settings(mode=look.theme.mode, zoom=look.theme.zoom, numbers=True)
+        self.session = Session(Context(data=folder / "data"), look, settings)
         self.window = Window(self.session)
         self.window.resize(1280, 720)
         self.window.furnish()
